@@ -18,6 +18,7 @@ mod start;
 mod subject;
 mod up;
 
+use std::env;
 use std::fmt;
 use std::process::ExitCode;
 

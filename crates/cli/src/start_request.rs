@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 use engine::Stop;
-use system::private_file;
+use system::{ProcessReference, private_file};
 
 use crate::detached::DetachedSystem;
 
@@ -33,7 +33,8 @@ pub(crate) fn ask(
     // That of a command that was interrupted.
     let _ = fs::remove_file(entry.with_extension(ANSWER));
     write(entry, REQUEST, server)?;
-    while detached.is_alive() {
+    let keeper = detached.keeper();
+    while keeper.as_ref().is_some_and(ProcessReference::is_alive) {
         if let Some(answer) = take(entry, ANSWER) {
             return if answer == STARTED { Ok(()) } else { Err(anyhow!(answer)) };
         }

@@ -20,6 +20,8 @@ mod target;
 mod timeouts;
 mod tls_failure;
 mod value;
+#[cfg(test)]
+mod virtual_peer;
 
 pub use address::Address;
 pub use capabilities::Capabilities;

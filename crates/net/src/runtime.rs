@@ -103,7 +103,9 @@ pub struct Runtime {
 }
 
 impl Runtime {
-    /// A loop on `clock`. With a virtual clock, time jumps to the next timer as soon as no other work is left.
+    /// A loop on `clock`. With a virtual clock, time jumps to the next timer as soon as no other work is left: no future
+    /// is ready, and no socket of the loop has an event. So the times of a conversation over a unix socket whose ends are
+    /// both in the loop are exact; over TCP the kernel may deliver bytes a little later.
     ///
     /// # Errors
     /// When the kernel refuses an event queue, usually because of the limit of open files.
@@ -196,11 +198,7 @@ impl Runtime {
             false => next.min(wake_at).min(self.shared.coarse_timers.due()),
         };
         if self.shared.clock.is_virtual() {
-            if until == Nanos::MAX {
-                return Err(io::Error::other("nothing left to wait for in virtual time"));
-            }
-            self.shared.clock.advance_to(until);
-            self.sweep(self.shared.clock.now());
+            self.advance(until)?;
         } else {
             self.wait(next, until)?;
         }
@@ -211,6 +209,19 @@ impl Runtime {
         if self.shared.has_ready() {
             self.poll_ready(READY_PER_TURN);
         }
+        Ok(())
+    }
+
+    /// Moves virtual time to `until`, unless a socket has an event: then time stands still.
+    fn advance(&mut self, until: Nanos) -> io::Result<()> {
+        if self.shared.has_sockets() && self.poll_sockets(Some(Duration::ZERO))? {
+            return Ok(());
+        }
+        if until == Nanos::MAX {
+            return Err(io::Error::other("nothing left to wait for in virtual time"));
+        }
+        self.shared.clock.advance_to(until);
+        self.sweep(self.shared.clock.now());
         Ok(())
     }
 
@@ -250,8 +261,14 @@ impl Runtime {
             timeout = Some(Duration::from_nanos(until.saturating_sub(now)));
             self.set_alarm(next, until, now);
         }
+        self.poll_sockets(timeout).map(drop)
+    }
+
+    /// Waits for events of sockets, at most so long, and polls their futures; returns whether there were any.
+    #[inline]
+    fn poll_sockets(&mut self, timeout: Option<Duration>) -> io::Result<bool> {
         match self.poll.poll(&mut self.events, timeout) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(false),
             other => other?,
         }
         let events = std::mem::replace(&mut self.events, Events::with_capacity(0));
@@ -263,8 +280,9 @@ impl Runtime {
                 self.alarm.on_fired();
             }
         }
+        let has_any = !events.is_empty();
         self.events = events;
-        Ok(())
+        Ok(has_any)
     }
 
     /// Sets the alarm for the `next` timer unless the wait until `until` ends before it even when rounded up. That wait
@@ -333,6 +351,10 @@ impl Shared {
     #[inline]
     fn has_ready(&self) -> bool {
         !self.ready.borrow().is_empty() || !self.yielded.borrow().is_empty()
+    }
+
+    fn has_sockets(&self) -> bool {
+        self.sockets.borrow().len() > self.free_tokens.borrow().len()
     }
 
     /// Moves the futures that have yielded to the ready queue.

@@ -28,6 +28,7 @@ mod simulated;
 mod source;
 mod spelling;
 pub mod split_mix;
+mod text_file;
 mod types;
 mod units;
 mod value;
@@ -54,6 +55,7 @@ pub use shuffle::Shuffle;
 pub use simulated::{Noise, ServiceDistribution, SimulatedSystem, Stall};
 pub use source::Source;
 pub use spelling::nearest;
+pub use text_file::read_text;
 pub use types::{
     Between, Existing, Limit, LoadPlan, PhaseSql, Plan, SystemInstance, SystemPlan, Trial, Variant,
     WarmUp, WorkloadPlan,

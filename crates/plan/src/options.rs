@@ -1,5 +1,6 @@
 //! Options of a workload or a system: named values with their places in the plan.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::ops::Range;
 
@@ -121,15 +122,23 @@ impl Options {
         for entry in &mut self.entries {
             entry.key = entry.key.replace('.', "_");
         }
+        // A file may have very many lines.
+        let mut indices: HashMap<String, usize> = HashMap::new();
+        for (index, entry) in self.entries.iter().enumerate() {
+            indices.entry(entry.key.clone()).or_insert(index);
+        }
         for Line { name, value, place } in lines {
             let key = normal(&name).replace('.', "_");
             let placed = Spanned { value: Value::Text(value), span: None };
             let place = Some(place);
-            let line = Entry { key, written: name, key_span: None, placed, place };
-            match self.entries.iter_mut().find(|entry| entry.key == line.key) {
+            let line = Entry { key: key.clone(), written: name, key_span: None, placed, place };
+            match indices.get(&key).map(|index| &mut self.entries[*index]) {
                 Some(entry) if entry.place.is_some() => *entry = line,
                 Some(_) => {}
-                None => self.entries.push(line),
+                None => {
+                    indices.insert(key, self.entries.len());
+                    self.entries.push(line);
+                }
             }
         }
         self

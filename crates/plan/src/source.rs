@@ -5,7 +5,7 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::{Problem, Problems, scrub, spelling};
+use crate::{Problem, Problems, read_text, scrub, spelling};
 
 /// The text that a plan was read from, to which messages can point. Its `Debug` shows no password.
 #[derive(Clone, PartialEq, Eq)]
@@ -30,7 +30,7 @@ impl Source {
             _ => PathBuf::from("."),
         };
         let name = path.display().to_string();
-        match fs::read_to_string(path) {
+        match read_text(path) {
             Ok(text) => Ok(Self { name, text, folder }),
             Err(error) => {
                 let (message, help) = match path.is_dir() {
@@ -122,7 +122,7 @@ fn is_plan(file: &Path) -> bool {
     if file.extension().is_none_or(|extension| extension != "toml") {
         return false;
     }
-    let Ok(text) = fs::read_to_string(file) else { return false };
+    let Ok(text) = read_text(file) else { return false };
     let document = text.parse::<toml_edit::DocumentMut>();
     document.is_ok_and(|document| KEYS.iter().any(|key| document.contains_key(key)))
 }

@@ -122,10 +122,10 @@ impl TrialWatch {
     fn server(&mut self, endpoint: Endpoint, periods: Periods) -> Result<()> {
         let Endpoint { name, url } = endpoint;
         let server = ServerWatch::new(&url, periods.answer);
-        let description = Server { name, url, ..Server::default() };
+        let description = Server { name: name.clone(), url, ..Server::default() };
         let (number, _) = self.log.write(|writer| writer.server(&description));
         self.spawn("server watcher", periods.server, move |context| {
-            server::watch(number, server, context)
+            server::watch((number, &name), server, context)
         })
     }
 

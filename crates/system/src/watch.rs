@@ -9,6 +9,7 @@ pub(crate) mod exposition;
 #[cfg(test)]
 mod fuzz;
 mod host;
+mod left_out;
 pub(crate) mod panels;
 mod process;
 mod server;

@@ -12,7 +12,8 @@ use super::Finding;
 const ROOMS: &[(&str, &[&str])] = &[
     ("plan", &[]),
     ("measure", &[]),
-    (FUZZING, &[]),
+    ("fuzzing", &[]),
+    ("peers", &[]),
     ("net", &["measure"]),
     ("driver", &["plan", "measure", "net"]),
     ("engine", &["plan", "measure", "net"]),
@@ -34,8 +35,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// The room that tests of every room may import, but other code may not.
-const FUZZING: &str = "fuzzing";
+/// The rooms that tests of every room may import, but other code may not.
+const FOR_TESTS: [&str; 2] = ["fuzzing", "peers"];
 
 /// Libraries that only some rooms may use, and why.
 const LIBRARIES: &[(&str, &[&str], &str)] = &[
@@ -78,7 +79,7 @@ fn check_manifest(room: &str, file: &str, text: &str) -> anyhow::Result<Vec<Find
             continue;
         };
         for name in dependencies.keys() {
-            if name == FUZZING && section == "dev-dependencies" {
+            if FOR_TESTS.contains(&name.as_str()) && section == "dev-dependencies" {
                 continue;
             }
             if let Some(message) = objection(room, allowed, name) {
@@ -145,12 +146,15 @@ mod tests {
     }
 
     #[test]
-    fn only_tests_import_the_inputs_for_fuzzing() {
-        assert!(found("plan", "[dev-dependencies]\nfuzzing.workspace = true\n").is_empty());
-        assert_eq!(
-            found("plan", "[dependencies]\nfuzzing.workspace = true\n"),
-            ["Cargo.toml:2: plan may not import fuzzing; it may import none of ours"]
-        );
+    fn only_tests_import_the_rooms_for_tests() {
+        for room in FOR_TESTS {
+            let text = |section: &str| format!("[{section}]\n{room}.workspace = true\n");
+            assert!(found("plan", &text("dev-dependencies")).is_empty());
+            assert_eq!(
+                found("plan", &text("dependencies")),
+                [format!("Cargo.toml:2: plan may not import {room}; it may import none of ours")]
+            );
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ pub(super) fn run(server: &str, kind: Option<&str>) -> Result<ExitCode> {
     let stop = signals::listen().context("cannot listen for signals")?;
     let (mut started, mut refused) = (String::new(), Vec::new());
     for (entry, detached) in detached::all()? {
-        if !detached.is_alive() || kind.is_some_and(|kind| kind != detached.kind) {
+        if detached.keeper().is_none() || kind.is_some_and(|kind| kind != detached.kind) {
             continue;
         }
         match start_request::ask((&entry, &detached), server, &stop) {
@@ -21,7 +21,7 @@ pub(super) fn run(server: &str, kind: Option<&str>) -> Result<ExitCode> {
         }
     }
     match (started.is_empty(), refused.is_empty()) {
-        (false, _) => super::print(&started).map(|()| ExitCode::SUCCESS).map_err(Into::into),
+        (false, _) => super::print(&started).map(|()| ExitCode::SUCCESS),
         (true, false) => bail!(refused.join("\n")),
         (true, true) => bail!("no system is up; `dyno up` starts one"),
     }

@@ -1,108 +1,31 @@
 //! Peers that are not a database, or a faulty one, over real sockets: dyno reports the problem and exits.
 
-use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use peers::Act::{self, Send, Wait};
+use peers::mysql::{
+    SIXTEEN_MEBIBYTES, SWITCH, after_login, after_tls_request, greeting, packet, result_head, row,
+};
+use peers::tls::kind::{ALERT, HANDSHAKE};
+use peers::{Behaviour, Framing, mysql, tls};
+
 use crate::sandbox::{Sandbox, both};
 
-/// The steps of a peer on each connection, in turn; then it closes.
-#[derive(Clone)]
-enum Act {
-    Send(Vec<u8>),
-    /// One byte a second.
-    Drip(Vec<u8>),
-    /// Reads a whole packet.
-    Hear,
-    /// Neither sends nor closes.
-    Stall,
+const RECEIVE: Act = Act::Receive(Framing::MySqlPacket);
+
+/// One byte a second.
+fn drip(bytes: Vec<u8>) -> Act {
+    Act::Drip(bytes, Duration::from_secs(1))
 }
 
-use Act::{Drip, Hear, Send, Stall};
-
-/// Serves every connection in the same way until the test is over; returns the address.
+/// The URL of a peer that behaves in this way on every connection.
 fn peer(acts: Vec<Act>) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    thread::spawn(move || {
-        for stream in listener.incoming() {
-            let (stream, acts) = (stream.unwrap(), acts.clone());
-            // The way in which the other side ends the connection does not matter here.
-            thread::spawn(move || drop(serve(stream, acts)));
-        }
-    });
+    let address = peers::serve(acts).unwrap();
     // With these options, only the peer's own faults lead to a refusal.
     let options = "?get-server-public-key=1&enable-cleartext-plugin=1";
-    format!("mysql://root:hors3@127.0.0.1:{port}/test{options}")
-}
-
-fn serve(mut stream: TcpStream, acts: Vec<Act>) -> std::io::Result<()> {
-    for act in acts {
-        match act {
-            Send(bytes) => stream.write_all(&bytes)?,
-            Drip(bytes) => {
-                for byte in bytes {
-                    stream.write_all(&[byte])?;
-                    thread::sleep(Duration::from_secs(1));
-                }
-            }
-            Hear => {
-                read_packet(&mut stream)?;
-            }
-            // Until the other side has closed the connection.
-            Stall => drop(stream.read_to_end(&mut Vec::new())?),
-        }
-    }
-    Ok(())
-}
-
-/// The payload of a whole packet.
-pub(crate) fn read_packet(stream: &mut impl Read) -> std::io::Result<Vec<u8>> {
-    let mut header = [0; 4];
-    stream.read_exact(&mut header)?;
-    let mut payload = vec![0; usize::from(header[0]) | usize::from(header[1]) << 8];
-    stream.read_exact(&mut payload)?;
-    Ok(payload)
-}
-
-pub(crate) fn packet(sequence: u8, payload: &[u8]) -> Vec<u8> {
-    let length = u32::try_from(payload.len()).unwrap().to_le_bytes();
-    [&length[..3], &[sequence], payload].concat()
-}
-
-/// The greeting of a server that asks for a native password.
-pub(crate) fn greeting() -> Vec<u8> {
-    let mut payload =
-        b"\x0a8.0.11-hostile\0\x01\0\0\0abcdefgh\0\xff\xf7\x2d\x02\0\xff\x81\x15".to_vec();
-    payload.extend_from_slice(&[0; 10]);
-    payload.extend_from_slice(b"ijklmnopqrst\0mysql_native_password\0");
-    packet(0, &payload)
-}
-
-/// The greeting of a server that offers TLS.
-pub(crate) fn tls_greeting() -> Vec<u8> {
-    let mut greeting = greeting();
-    // The bit 0x800 of the capabilities, in the second byte of four.
-    let capabilities = greeting.windows(2).position(|pair| pair == [0xff, 0xf7]).unwrap();
-    greeting[capabilities + 1] |= 0x08;
-    greeting
-}
-
-/// A server that offers TLS, and its steps after the client has requested it.
-fn after_tls_request(acts: Vec<Act>) -> Vec<Act> {
-    [vec![Send(tls_greeting()), Hear], acts].concat()
-}
-
-const OK: &[u8] = &[0, 0, 0, 2, 0, 0, 0];
-/// The header of a packet of 16 MiB minus one byte.
-const SIXTEEN_MEBIBYTES: &[u8] = &[0xff, 0xff, 0xff, 0];
-
-/// A successful login and the steps after it.
-fn after_login(acts: Vec<Act>) -> Vec<Act> {
-    let login = vec![Send(greeting()), Hear, Send(packet(2, OK)), Hear];
-    [login, acts].concat()
+    format!("mysql://root:hors3@{address}/test{options}")
 }
 
 fn start(sandbox: &Sandbox, url: &str, connect_timeout: &str) -> Child {
@@ -151,22 +74,22 @@ fn peers_without_the_mysql_protocol_are_reported() {
     let mut banner = b"SSH-2.0-OpenSSH_9.2p1 Debian\r\n".to_vec();
     banner[3] = 0;
     expect(vec![
-        ("a web server", vec![Send(web), Stall], &[NO_LOGIN]),
+        ("a web server", vec![Send(web), Wait], &["not that of a MySQL"]),
         (
             "garbage in a packet",
-            vec![Send(packet(0, &[0xa5; 100])), Stall],
+            vec![Send(packet(0, &[0xa5; 100])), Wait],
             &["not that of a MySQL"],
         ),
-        ("an empty packet", vec![Send(packet(0, &[])), Stall], &["a packet ends early"]),
-        ("a secure shell", vec![Send(banner), Stall], &[NO_LOGIN]),
+        ("an empty packet", vec![Send(packet(0, &[])), Wait], &["a packet ends early"]),
+        ("a secure shell", vec![Send(banner), Wait], &["not that of a MySQL"]),
         (
             "garbage for an answer to the login",
-            vec![Send(greeting()), Hear, Send(packet(2, &[0x77; 40])), Stall],
+            vec![Send(greeting()), RECEIVE, Send(packet(2, &[0x77; 40])), Wait],
             &["an unknown answer to the login"],
         ),
         (
             "garbage for an answer to a question",
-            after_login(vec![Send(packet(1, &[0xfd; 9])), Stall]),
+            after_login(vec![Send(packet(1, &[0xfd; 9])), Wait]),
             &["impossible number of columns", "packet ends early"],
         ),
     ]);
@@ -176,66 +99,68 @@ fn peers_without_the_mysql_protocol_are_reported() {
 fn silent_peers_time_out_during_login() {
     let half = greeting()[..30].to_vec();
     expect(vec![
-        ("nothing at all", vec![Stall], &[NO_LOGIN]),
-        ("half a packet", vec![Send(half), Stall], &[NO_LOGIN]),
-        ("a byte a second", vec![Drip(greeting()), Stall], &[NO_LOGIN]),
-        ("16 MiB announced", vec![Send(SIXTEEN_MEBIBYTES.to_vec()), Stall], &[NO_LOGIN]),
-        ("no answer to the login", vec![Send(greeting()), Hear, Stall], &[NO_LOGIN]),
-        (
-            "16 MiB announced for an answer to the login",
-            vec![Send(greeting()), Hear, Send(SIXTEEN_MEBIBYTES.to_vec()), Stall],
-            &[NO_LOGIN],
-        ),
+        ("nothing at all", vec![Wait], &[NO_LOGIN]),
+        ("half a packet", vec![Send(half), Wait], &[NO_LOGIN]),
+        ("a byte a second", vec![drip(greeting()), Wait], &[NO_LOGIN]),
+        ("no answer to the login", vec![Send(greeting()), RECEIVE, Wait], &[NO_LOGIN]),
     ]);
+}
+
+#[test]
+fn messages_that_would_be_too_long_are_refused_at_once() {
+    let announced = || Send([SIXTEEN_MEBIBYTES, b"\x01"].concat());
+    let too_long: &[&str] = &["a message of more than 1 MiB where a short one was due"];
+    expect(vec![
+        ("a greeting", vec![announced(), Wait], &["it would have more than 1 MiB"]),
+        ("an answer to the login", vec![Send(greeting()), RECEIVE, announced(), Wait], too_long),
+        ("an answer to a question", after_login(vec![announced(), Wait]), too_long),
+    ]);
+}
+
+#[test]
+fn variables_without_end_are_refused() {
+    let endless = after_login(vec![Send(result_head()), Act::Repeat(row(200))]);
+    expect(vec![("rows without end", endless, &["more than 1 MiB of variables"])]);
 }
 
 #[test]
 fn silent_peers_time_out_after_login() {
     expect(vec![
-        ("no answer to a question", after_login(vec![Stall]), &[NO_ANSWER]),
+        ("no answer to a question", after_login(vec![Wait]), &[NO_ANSWER]),
         (
             "half an answer",
-            after_login(vec![Send(packet(1, &[2])[..3].to_vec()), Stall]),
+            after_login(vec![Send(packet(1, &[2])[..3].to_vec()), Wait]),
             &[NO_ANSWER],
         ),
-        (
-            "16 MiB announced for an answer",
-            after_login(vec![Send([&SIXTEEN_MEBIBYTES[..3], &[1, 2]].concat()), Stall]),
-            &[NO_ANSWER],
-        ),
-        ("an answer byte by byte", after_login(vec![Drip(packet(1, &[0; 60]))]), &[NO_ANSWER]),
+        ("an answer byte by byte", after_login(vec![drip(packet(1, &[0; 60]))]), &[NO_ANSWER]),
     ]);
 }
 
 #[test]
 fn broken_tls_peers_get_distinct_errors() {
-    let record = |kind: u8, content: &[u8]| {
-        let length = u16::try_from(content.len()).unwrap().to_be_bytes();
-        [&[kind, 3, 3], &length[..], content].concat()
-    };
     let not_tls: &[&str] = &["what the server sent is not TLS; if the server speaks TLS there"];
-    let message = record(22, &[&[2, 0xff, 0xff, 0xff][..], &[3; 16_000]].concat());
+    let message = tls::record(HANDSHAKE, &[&[2, 0xff, 0xff, 0xff][..], &[3; 16_000]].concat());
     let full = packet(2, b"\xff\x10\x04Too many connections");
     let switch = packet(1, b"\xfemysql_clear_password\0");
     let Some(Send(greeting)) = after_tls_request(vec![]).into_iter().next() else { panic!() };
     expect(vec![
-        ("garbage", after_tls_request(vec![Send(vec![0xa5; 300]), Stall]), not_tls),
-        ("an error in the open", after_tls_request(vec![Send(full), Stall]), not_tls),
-        ("silence", after_tls_request(vec![Stall]), &[NO_LOGIN]),
+        ("garbage", after_tls_request(vec![Send(vec![0xa5; 300]), Wait]), not_tls),
+        ("an error in the open", after_tls_request(vec![Send(full), Wait]), not_tls),
+        ("silence", after_tls_request(vec![Wait]), &[NO_LOGIN]),
         (
             "half a record",
-            after_tls_request(vec![Send(message[..900].to_vec()), Stall]),
+            after_tls_request(vec![Send(message[..900].to_vec()), Wait]),
             &[NO_LOGIN],
         ),
         (
             "a byte a second",
-            after_tls_request(vec![Drip(record(22, &[2, 0, 0, 80])), Stall]),
+            after_tls_request(vec![drip(tls::record(HANDSHAKE, &[2, 0, 0, 80])), Wait]),
             &[NO_LOGIN],
         ),
-        ("a message of 16 MiB", after_tls_request(vec![Send(message.repeat(200)), Stall]), not_tls),
+        ("a message of 16 MiB", after_tls_request(vec![Send(message.repeat(200)), Wait]), not_tls),
         (
             "a refusal",
-            after_tls_request(vec![Send(record(21, &[2, 40])), Stall]),
+            after_tls_request(vec![Send(tls::record(ALERT, &[2, 40])), Wait]),
             &["no version or cipher suite of TLS in common: alert handshake_failure"],
         ),
         (
@@ -245,7 +170,7 @@ fn broken_tls_peers_get_distinct_errors() {
         ),
         (
             "words slipped in before TLS",
-            vec![Send([greeting, switch].concat()), Stall],
+            vec![Send([greeting, switch].concat()), Wait],
             &["bytes behind the greeting, before TLS was begun"],
         ),
     ]);
@@ -254,13 +179,17 @@ fn broken_tls_peers_get_distinct_errors() {
 #[test]
 fn a_closed_connection_is_reported_at_every_stage() {
     let half = greeting()[..30].to_vec();
-    let switch = packet(2, b"\xfemysql_native_password\0abcdefghijklmnopqrst\0");
+    let switch = packet(2, SWITCH);
     expect(vec![
         ("before the greeting", vec![], CLOSED),
         ("within the greeting", vec![Send(half)], CLOSED),
         ("before the login", vec![Send(greeting())], CLOSED),
-        ("after the login", vec![Send(greeting()), Hear], CLOSED),
-        ("at a change of the method", vec![Send(greeting()), Hear, Send(switch), Hear], CLOSED),
+        ("after the login", vec![Send(greeting()), RECEIVE], CLOSED),
+        (
+            "at a change of the method",
+            vec![Send(greeting()), RECEIVE, Send(switch), RECEIVE],
+            CLOSED,
+        ),
         ("at the first question", after_login(vec![]), CLOSED),
         ("within the first answer", after_login(vec![Send(packet(1, &[2]))]), CLOSED),
     ]);
@@ -270,7 +199,7 @@ fn a_closed_connection_is_reported_at_every_stage() {
 fn unsupported_login_methods_are_refused_by_name() {
     let asking = |method: &str, rest: &[u8]| {
         let switch = packet(2, &[b"\xfe", method.as_bytes(), b"\0", rest].concat());
-        vec![Send(greeting()), Hear, Send(switch), Stall]
+        vec![Send(greeting()), RECEIVE, Send(switch), Wait]
     };
     let nonce = b"abcdefghijklmnopqrst\0";
     expect(vec![
@@ -299,8 +228,8 @@ fn unsupported_login_methods_are_refused_by_name() {
 fn the_password_is_not_sent_without_a_usable_key() {
     let switch = packet(2, b"\xfecaching_sha2_password\0abcdefghijklmnopqrst\0");
     let full = |key: &[u8]| {
-        let asked = vec![Send(greeting()), Hear, Send(switch.clone()), Hear];
-        let answered = vec![Send(packet(4, b"\x01\x04")), Hear, Send(packet(6, key)), Stall];
+        let asked = vec![Send(greeting()), RECEIVE, Send(switch.clone()), RECEIVE];
+        let answered = vec![Send(packet(4, b"\x01\x04")), RECEIVE, Send(packet(6, key)), Wait];
         [asked, answered].concat()
     };
     let no_key: &[&str] = &["no RSA public key"];
@@ -325,31 +254,44 @@ fn refusals_show_the_peers_message_up_to_its_limit() {
         ("a host that may not", vec![Send(host)], &["not allowed to connect"]),
         (
             "a wrong password",
-            vec![Send(greeting()), Hear, Send(wrong)],
+            vec![Send(greeting()), RECEIVE, Send(wrong)],
             &["Access denied for  [31muser"],
         ),
         ("a sentence without end", vec![Send(endless)], &["zzz"]),
     ]);
 }
 
+/// The peak memory of a dyno with nothing to do but this is below that, KiB.
+const PEAK_KIB_MAX: u64 = 48 * 1024;
+
 #[test]
-fn announced_packet_lengths_allocate_no_memory() {
+fn floods_and_answers_without_end_take_bounded_memory() {
     let sandbox = Sandbox::new();
-    let mut acts = after_login(vec![Send([&SIXTEEN_MEBIBYTES[..3], &[1, 2]].concat()), Stall]);
+    let phases =
+        [mysql::at_greeting(), mysql::at_tls(), mysql::at_authentication(), mysql::at_rows()];
+    let hostile = |phase| [Behaviour::Flood, Behaviour::Endless].map(|it| it.acts(phase));
+    let mut peers: Vec<Vec<Act>> = phases.iter().flat_map(hostile).collect();
     // A TLS record of a message of 16 MiB, repeated.
-    let mut record = vec![22, 3, 3, 0x40, 0, 2, 0xff, 0xff, 0xff];
-    record.resize(5 + 0x4000, 3);
-    let flood = after_tls_request(vec![Send(record.repeat(1_000)), Stall]);
-    let announced = vec![Send(SIXTEEN_MEBIBYTES.to_vec()), Stall];
-    for acts in [announced, std::mem::take(&mut acts), flood] {
-        let mut child = start(&sandbox, &peer(acts), SHORT);
-        let mut most_kib = 0;
-        while child.try_wait().unwrap().is_none() {
-            most_kib = most_kib.max(peak_kib(child.id()).unwrap_or(0));
-            thread::sleep(Duration::from_millis(20));
+    let record = tls::record(HANDSHAKE, &[&[2, 0xff, 0xff, 0xff][..], &[3; 0x3ffc]].concat());
+    peers.push(after_tls_request(vec![Act::Repeat(record)]));
+    thread::scope(|scope| {
+        for acts in peers {
+            let sandbox = &sandbox;
+            scope.spawn(move || {
+                let mut child = start(sandbox, &peer(acts), LONG);
+                let mut most_kib = 0;
+                let status = loop {
+                    most_kib = most_kib.max(peak_kib(child.id()).unwrap_or(0));
+                    match child.try_wait().unwrap() {
+                        Some(status) => break status,
+                        None => thread::sleep(Duration::from_millis(5)),
+                    }
+                };
+                assert_eq!(status.code(), Some(1));
+                assert!(most_kib > 0 && most_kib < PEAK_KIB_MAX, "{most_kib} KiB");
+            });
         }
-        assert!(most_kib > 0 && most_kib < 48 * 1024, "{most_kib} KiB");
-    }
+    });
 }
 
 /// The peak memory of a process.

@@ -5,8 +5,10 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
+use peers::trpc::answer;
+
 /// What a service does with one request of a connection, after it has answered [`GOOD`] of them.
-pub(crate) type Behaviour = fn(&mut Peer, Request) -> io::Result<()>;
+pub(crate) type Reaction = fn(&mut Peer, Request) -> io::Result<()>;
 
 /// The requests of each connection that are answered before the behaviour begins. The round trips before the load,
 /// 51 on a connection of their own, need at least so many.
@@ -38,7 +40,7 @@ pub(crate) struct Request {
 
 impl Hostile {
     /// A service of tRPC.
-    pub(crate) fn trpc(behaviour: Behaviour) -> Self {
+    pub(crate) fn trpc(behaviour: Reaction) -> Self {
         Self::serve(move |peer| {
             loop {
                 let request = peer.frame()?;
@@ -52,7 +54,7 @@ impl Hostile {
     }
 
     /// A service of tRPC that behaves so from the first request of each connection.
-    pub(crate) fn serve_all(behaviour: Behaviour) -> Self {
+    pub(crate) fn serve_all(behaviour: Reaction) -> Self {
         Self::serve(move |peer| {
             loop {
                 let request = peer.frame()?;
@@ -62,7 +64,7 @@ impl Hostile {
     }
 
     /// A service that answers requests of 10 bytes with 20.
-    pub(crate) fn fixed(behaviour: Behaviour) -> Self {
+    pub(crate) fn fixed(behaviour: Reaction) -> Self {
         Self::serve(move |peer| {
             loop {
                 peer.stream.read_exact(&mut [0; 10])?;
@@ -130,27 +132,27 @@ impl Peer {
     }
 
     pub(crate) fn answer(&mut self, request: &Request) -> io::Result<()> {
-        self.stream.write_all(&frame_of(request.id, b"", b"\x0a\x05hello"))
+        self.stream.write_all(&answer(request.id, b"", b"\x0a\x05hello"))
     }
 
     /// Answers with a code of the framework.
     pub(crate) fn refuse(&mut self, request: &Request) -> io::Result<()> {
-        self.stream.write_all(&frame_of(request.id, b"\x20\x0c\x32\x02no", b""))
+        self.stream.write_all(&answer(request.id, b"\x20\x0c\x32\x02no", b""))
     }
 
     /// Answers as if to another request.
     pub(crate) fn answer_another(&mut self) -> io::Result<()> {
-        self.stream.write_all(&frame_of(7, b"", b""))
+        self.stream.write_all(&answer(7, b"", b""))
     }
 
     pub(crate) fn answer_in_part(&mut self, request: &Request) -> io::Result<()> {
-        let frame = frame_of(request.id, b"", b"\x0a\x05hello");
+        let frame = answer(request.id, b"", b"\x0a\x05hello");
         self.stream.write_all(&frame[..frame.len() - 3])?;
         self.close()
     }
 
     pub(crate) fn answer_byte_by_byte(&mut self, request: &Request) -> io::Result<()> {
-        for byte in frame_of(request.id, b"", b"\x0a\x05hello") {
+        for byte in answer(request.id, b"", b"\x0a\x05hello") {
             self.stream.write_all(&[byte])?;
             thread::sleep(std::time::Duration::from_millis(50));
         }
@@ -169,15 +171,4 @@ impl Peer {
             thread::park();
         }
     }
-}
-
-/// An answer of tRPC.
-pub(crate) fn frame_of(id: u32, header: &[u8], body: &[u8]) -> Vec<u8> {
-    // Field 3 is the id, in the three bytes that dyno's ids have.
-    let mut field = vec![0x18, id as u8 | 0x80, (id >> 7) as u8 | 0x80, (id >> 14) as u8 & 0x7f];
-    field.extend_from_slice(header);
-    let total = (16 + field.len() + body.len()) as u32;
-    let length = (field.len() as u16).to_be_bytes();
-    let head = [&[9, 0x30, 0, 0][..], &total.to_be_bytes(), &length, &id.to_be_bytes(), &[1, 0]];
-    [&head.concat(), &field[..], body].concat()
 }

@@ -1,16 +1,17 @@
 //! A server with a self-made certificate that asks for the password: the bytes that it receives.
 
-use std::io::Write as _;
+use std::io::{Read, Write as _};
 use std::net::TcpListener;
 use std::process::Output;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
+use peers::Framing;
+use peers::mysql::{packet, tls_greeting};
 use rcgen::{CertificateParams, KeyPair};
 use rustls::pki_types::PrivateKeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
-use crate::hostile::{packet, read_packet, tls_greeting};
 use crate::sandbox::{Sandbox, both};
 
 const PASSWORD: &[u8] = b"hors3-carr1age";
@@ -32,6 +33,13 @@ fn own_certificate() -> Arc<ServerConfig> {
     let builder = ServerConfig::builder_with_provider(provider);
     let builder = builder.with_safe_default_protocol_versions().unwrap().with_no_client_auth();
     Arc::new(builder.with_single_cert(vec![certificate.der().clone()], key).unwrap())
+}
+
+/// A whole packet.
+fn read_packet(stream: &mut impl Read) -> std::io::Result<Vec<u8>> {
+    let mut read = Vec::new();
+    peers::receive(stream, Framing::MySqlPacket, &mut read)?;
+    Ok(read)
 }
 
 /// Serves one connection; returns everything that the client sent within TLS.

@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::hostile::peak_kib;
-use crate::hostile_service::{Behaviour, GOOD, Hostile, Request};
+use crate::hostile_service::{GOOD, Hostile, Reaction, Request};
 use crate::own_server::Background;
 use crate::sandbox::{Sandbox, both, json};
 
@@ -82,7 +82,7 @@ fn calls(trial: &Value) -> u64 {
 /// How a fault shows.
 struct Fault {
     name: &'static str,
-    behaviour: Behaviour,
+    behaviour: Reaction,
     class: &'static str,
     /// Whether connections end by it, so that requests on the way may not arrive.
     breaks: bool,

@@ -6,12 +6,12 @@ use std::process::Command;
 use std::sync::Arc;
 use std::thread;
 
+use peers::trpc::answer;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig, ServerConnection, StreamOwned};
 
-use crate::hostile_service::frame_of;
 use crate::sandbox::{Sandbox, both, report};
 use crate::tls::Authority;
 
@@ -31,7 +31,7 @@ fn answer_frame(stream: &mut Secured) -> io::Result<()> {
     stream.read_exact(&mut head)?;
     let number = |at: usize| u32::from_be_bytes([0, 1, 2, 3].map(|place| head[at + place]));
     stream.read_exact(&mut vec![0; number(4) as usize - head.len()])?;
-    stream.write_all(&frame_of(number(10), b"", b"\x0a\x05hello"))
+    stream.write_all(&answer(number(10), b"", b"\x0a\x05hello"))
 }
 
 fn answer_bytes(stream: &mut Secured) -> io::Result<()> {

@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use measure::{ErrorClass, Failure, QueryCounts};
 use net::Handle;
 
+use super::codec::AnswerLimit;
 use super::probe::NamedValues;
 use super::session::Session;
 use crate::Datum;
@@ -102,7 +103,7 @@ impl Reading {
     async fn ask(session: &mut Session) -> Result<Option<Self>, Failure> {
         let server = NamedValues::ask(session, "GLOBAL VARIABLES", IDENTITY).await?.only(IDENTITY);
         let asked = net::origin();
-        let rows = session.rows(QUESTION).await?;
+        let rows = session.rows_within(QUESTION, AnswerLimit::Facts).await?;
         let answered = net::origin();
         let counters: BTreeMap<_, _> = rows.into_iter().filter_map(counter).collect();
         let has_all = READS.iter().all(|name| counters.contains_key(*name));
@@ -132,8 +133,8 @@ impl Reading {
         let uptime = |reading: &Self| reading.counters.get(UPTIME).copied().unwrap_or(0);
         let elapsed = self.asked.saturating_duration_since(earlier.answered);
         // A second for the rounding, and a thousandth for the difference of two clocks.
-        let due = Duration::from_secs(uptime(earlier)) + elapsed - elapsed / 1_000;
-        Duration::from_secs(uptime(self) + 1) < due
+        let due = Duration::from_secs(uptime(earlier)).saturating_add(elapsed - elapsed / 1_000);
+        Duration::from_secs(uptime(self).saturating_add(1)) < due
     }
 }
 
@@ -166,7 +167,8 @@ impl ServerCounters {
             let before = earlier.0.iter().find(|before| before.server == reading.server);
             let before = before.ok_or(Incomparable::OtherServers)?;
             for (name, moved) in reading.since(before)? {
-                *sums.entry(name).or_default() += moved;
+                let sum = sums.entry(name).or_default();
+                *sum = sum.saturating_add(moved);
             }
         }
         let counters: Vec<_> = sums
@@ -183,11 +185,11 @@ fn by_kind(counters: &[(String, u64)]) -> QueryCounts {
     for (name, count) in counters {
         let name = name.as_str();
         if READS.contains(&name) {
-            statements.read += count;
+            statements.read = statements.read.saturating_add(*count);
         } else if WRITES.contains(&name) {
-            statements.write += count;
+            statements.write = statements.write.saturating_add(*count);
         } else if name.starts_with("Com_") && !name.starts_with("Com_stmt_") {
-            statements.other += count;
+            statements.other = statements.other.saturating_add(*count);
         }
     }
     statements
@@ -284,6 +286,21 @@ mod tests {
         assert_eq!(after.since(&before), Err(Incomparable::StartedAnew));
         let stayed = of_one(read("a", first, 20, &[("Com_select", 5_000), ("Uptime", 22)]));
         assert_eq!(stayed.since(&before).unwrap().statements.read, 4_990);
+    }
+
+    #[test]
+    fn counts_beyond_all_times_and_sums_do_not_overflow() {
+        let first = net::origin();
+        let of_uptime =
+            |uptime| of_one(read("a", first, 0, &[("Com_select", 0), ("Uptime", uptime)]));
+        let before = of_uptime(u64::MAX - 10);
+        let most =
+            [("Com_select", u64::MAX), ("Com_show_status", u64::MAX), ("Com_begin", u64::MAX)];
+        let after = of_one(read("a", first, 1, &[&most[..], &[("Uptime", u64::MAX)]].concat()));
+        let counts = after.since(&before).unwrap();
+        assert_eq!(counts.statements, QueryCounts { read: u64::MAX, write: 0, other: u64::MAX });
+        // No time is later than this one.
+        assert_eq!(after.since(&of_uptime(u64::MAX)), Err(Incomparable::StartedAnew));
     }
 
     #[test]

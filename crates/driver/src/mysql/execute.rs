@@ -3,8 +3,8 @@
 use measure::{ErrorClass, Failure};
 
 use super::codec::{
-    BoundTypes, Escapes, Prepared, RowFormat, ServerError, TextTemplate, capability, command,
-    encode_execute, finish_packet, start_packet,
+    BoundTypes, Escapes, MessageLimit, Prepared, RowFormat, ServerError, TextTemplate, capability,
+    command, encode_execute, finish_packet, start_packet,
 };
 use super::config::StatementProtocol;
 use super::session::{PreparedStatement, Session};
@@ -27,14 +27,14 @@ impl Session {
     ) -> Result<PreparedStatement, Failure> {
         self.build(command::PREPARE, sql);
         self.send().await?;
-        let (payload, _) = self.message().await?;
+        let (payload, _) = self.message(MessageLimit::Short).await?;
         if payload.first() == Some(&0xff) {
             let error = ServerError::parse(&payload).map_err(|malformed| self.broken(malformed))?;
             return Err(self.refused(&error));
         }
         let prepared = Prepared::parse(&payload).map_err(|malformed| self.broken(malformed))?;
         for _ in 0..prepared.packets_to_come(self.has(capability::DEPRECATE_EOF)) {
-            self.message().await?;
+            self.message(MessageLimit::Short).await?;
         }
         self.settle()?;
         let bound = BoundTypes::new(prepared.parameters);

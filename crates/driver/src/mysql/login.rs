@@ -8,8 +8,8 @@ use zeroize::{Zeroize, Zeroizing};
 
 use super::Config;
 use super::codec::{
-    Credentials, Greeting, Login, LoginAction, LoginError, LoginRequest, Reply, ServerError,
-    append_packet, capability,
+    Credentials, Greeting, Login, LoginAction, LoginError, LoginRequest, MessageLimit, Reply,
+    ServerError, append_packet, capability,
 };
 use super::local_rows::not_allowed;
 use super::peer::Peer;
@@ -101,7 +101,7 @@ impl Session {
     }
 
     async fn greeting(&mut self) -> Result<Greeting, Failure> {
-        let (payload, _) = self.message().await?;
+        let (payload, _) = self.message(MessageLimit::Greeting).await?;
         if payload.first() == Some(&0xff) {
             let error = ServerError::parse(&payload).map_err(|malformed| self.broken(malformed))?;
             return Err(self.refused(&error));
@@ -135,7 +135,7 @@ impl Session {
         request.encode(&mut self.request, sequence);
         self.send().await?;
         loop {
-            let (payload, sequence) = self.message().await?;
+            let (payload, sequence) = self.message(MessageLimit::Short).await?;
             match login.on_message(&payload).map_err(|error| self.no_login(error))? {
                 LoginAction::Accepted { status } => {
                     self.peer.login = Some(login.summary());

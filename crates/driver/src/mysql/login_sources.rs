@@ -1,14 +1,13 @@
 //! Sources of user, password and address when the URL does not contain them.
 
 use std::env;
-use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use measure::{ErrorClass, Failure};
 use net::Endpoint;
-use plan::Password;
+use plan::{Password, read_text};
 use zeroize::Zeroizing;
 
 use super::config::Config;
@@ -115,14 +114,13 @@ fn look_up(host: &Host) -> Result<Address, Failure> {
 }
 
 fn read_password_file(path: &Path) -> Result<Password, Failure> {
-    let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
-    let text = Zeroizing::new(text);
+    let text = Zeroizing::new(read_text(path).map_err(|error| unreadable(path, &error))?);
     Ok(Password::new(text.lines().next().unwrap_or_default()))
 }
 
 fn read_option_file(path: Option<&Path>) -> Result<OptionFile, Failure> {
     let Some(path) = path else { return Ok(OptionFile::default()) };
-    match fs::read_to_string(path) {
+    match read_text(path) {
         Ok(text) => match OptionFile::parse(&Zeroizing::new(text)) {
             OptionFile { unknown_mode: Some(mode), .. } => Err(unknown_mode(path, &mode)),
             options => Ok(options),

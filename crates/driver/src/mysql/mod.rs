@@ -39,6 +39,8 @@ pub(crate) use session::Session;
 pub use url::{Host, Url, UrlError};
 
 #[cfg(test)]
+mod hostile_phases;
+#[cfg(test)]
 mod hostile_tests;
 #[cfg(test)]
 mod login_tests;

@@ -5,6 +5,7 @@ use std::time::Duration;
 use measure::{ErrorClass, Failure, Identity};
 use net::Handle;
 
+use super::codec::{AnswerLimit, shown};
 use super::session::Session;
 use crate::{Datum, Facts, ServerLimit, ServerLimits};
 
@@ -51,6 +52,9 @@ const QUESTIONS: &[&str] = &[
     "version_source_revision",
 ];
 
+/// The longest value that is kept. Those that are asked for have some ten characters.
+const VALUE_CHARACTERS_MAX: usize = 1_024;
+
 /// Asks a server for its facts. The questions are small, so all answers must arrive within `bound`.
 pub(crate) async fn probe(
     handle: &Handle,
@@ -78,7 +82,10 @@ async fn ask(session: &mut Session) -> Result<Facts, Failure> {
     let product = Product::of(&version);
     let build = match product {
         // Only this function reports which storage TiDB uses.
-        Product::TiDb => first_text(&session.rows("SELECT tidb_version()").await?),
+        Product::TiDb => {
+            let rows = session.rows_within("SELECT tidb_version()", AnswerLimit::Facts).await?;
+            first_text(&rows)
+        }
         _ => None,
     };
     let mut settings = settings(product, &variables);
@@ -144,9 +151,9 @@ impl NamedValues {
     ) -> Result<Self, Failure> {
         let list: Vec<String> = names.iter().map(|name| format!("'{name}'")).collect();
         let sql = format!("SHOW {what} WHERE Variable_name IN ({})", list.join(","));
-        let rows = session.rows(&sql).await?;
+        let rows = session.rows_within(&sql, AnswerLimit::Facts).await?;
         let pair = |row: Vec<Datum>| {
-            let mut cells = row.into_iter().map(text_of);
+            let mut cells = row.into_iter().map(|cell| short(&text_of(cell)));
             Some((cells.next()?, cells.next()?))
         };
         Ok(Self(rows.into_iter().filter_map(pair).collect()))
@@ -187,6 +194,15 @@ fn labelled<'a>(description: &'a str, label: &str) -> Option<&'a str> {
     Some(value.trim()).filter(|value| !value.is_empty() && *value != "None")
 }
 
+/// A server's value as the record keeps it: what is left out of a long one is marked.
+fn short(value: &str) -> String {
+    let mut kept = shown(value.as_bytes(), VALUE_CHARACTERS_MAX);
+    if value.chars().nth(VALUE_CHARACTERS_MAX).is_some() {
+        kept.push_str(" ...");
+    }
+    kept
+}
+
 /// Settings that affect performance. TiDB also lists those of InnoDB, for compatibility with clients, but they have
 /// no effect there.
 fn settings(product: Product, variables: &NamedValues) -> Vec<(String, String)> {
@@ -201,7 +217,7 @@ fn storage(product: Product, variables: &NamedValues, description: Option<&str>)
     match product {
         Product::TiDb => {
             let store = description.and_then(|text| labelled(text, "Store"));
-            store.unwrap_or("unknown store").to_owned()
+            short(store.unwrap_or("unknown store"))
         }
         // Tables may name another engine.
         _ => match variables.text("default_storage_engine") {
@@ -223,7 +239,7 @@ fn build_of(
     };
     let parts: Vec<&str> =
         [comment, hash.unwrap_or_default()].into_iter().filter(|part| !part.is_empty()).collect();
-    (!parts.is_empty()).then(|| parts.join(", "))
+    (!parts.is_empty()).then(|| short(&parts.join(", ")))
 }
 
 /// Limits of the server, without the use by the session that asks: it is closed before the load.
@@ -258,5 +274,18 @@ fn limits(product: Product, variables: &NamedValues, uses: &NamedValues) -> Serv
             "bytes in max_allowed_packet",
             "run on the server: SET GLOBAL max_allowed_packet = {needed}",
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_value_is_cut_and_marked() {
+        let fits = "é".repeat(1_024);
+        assert_eq!(short(&fits), fits);
+        assert_eq!(short(&format!("{fits}x")), format!("{fits} ..."));
+        assert_eq!(short("a\x1b[31mb\n"), "a [31mb ");
     }
 }

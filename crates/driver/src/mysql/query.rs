@@ -3,7 +3,7 @@
 use measure::Failure;
 
 use super::codec::{
-    Malformed, RowProgress, RowSet, capability, command, finish_packet, start_packet,
+    AnswerLimit, Malformed, RowProgress, RowSet, capability, command, finish_packet, start_packet,
 };
 use super::session::Session;
 use crate::Datum;
@@ -22,11 +22,20 @@ impl Session {
 
     /// Runs a text and returns its rows.
     pub(crate) async fn rows(&mut self, sql: &str) -> Result<Vec<Vec<Datum>>, Failure> {
+        self.rows_within(sql, AnswerLimit::Rows).await
+    }
+
+    /// Runs a text and returns its rows, unless they hold more than this.
+    pub(super) async fn rows_within(
+        &mut self,
+        sql: &str,
+        limit: AnswerLimit,
+    ) -> Result<Vec<Vec<Datum>>, Failure> {
         self.build(command::QUERY, sql);
         self.send().await?;
-        let mut set = RowSet::new(self.has(capability::DEPRECATE_EOF));
+        let mut set = RowSet::new(self.has(capability::DEPRECATE_EOF)).with_limit(limit);
         loop {
-            let (payload, _) = self.message().await?;
+            let (payload, _) = self.message(limit.of_messages()).await?;
             match set.message(&payload).map_err(|malformed| self.broken(malformed))? {
                 RowProgress::More => {}
                 RowProgress::Done => {

@@ -9,8 +9,8 @@ use measure::{ErrorClass, Failure, Traffic};
 use net::{Stream, Timeout};
 
 use super::codec::{
-    BoundTypes, Escapes, Malformed, PacketReader, Reply, ReplyProgress, ServerError, TextTemplate,
-    capability, command, status,
+    BoundTypes, Escapes, Malformed, MessageLimit, PacketReader, Reply, ReplyProgress, ServerError,
+    TextTemplate, capability, command, status,
 };
 use super::config::StatementProtocol;
 use super::peer::Peer;
@@ -201,7 +201,8 @@ impl Session {
     }
 
     /// Reads the next whole message and its sequence number; for conversations off the load path.
-    pub(super) async fn message(&mut self) -> Result<(Vec<u8>, u8), Failure> {
+    pub(super) async fn message(&mut self, limit: MessageLimit) -> Result<(Vec<u8>, u8), Failure> {
+        self.packet_reader.set_limit(limit);
         loop {
             match self.packet_reader.next() {
                 Ok(Some(message)) => return Ok(message),
@@ -236,6 +237,13 @@ impl Session {
             return Ok(());
         }
         Err(self.broken(Malformed("bytes after the end of an answer")))
+    }
+
+    /// The memory of its buffers for received bytes.
+    #[cfg(test)]
+    pub(super) fn kept_bytes(&self) -> usize {
+        let rows = self.reply.buffered().map_or(0, crate::Rows::size_bytes);
+        self.packet_reader.capacity_bytes() + self.reply.kept_capacity() + rows
     }
 
     /// Whether the session was opened to send rows by LOAD DATA LOCAL.

@@ -102,6 +102,16 @@ impl Codec {
         }
     }
 
+    /// The memory of its buffers for bytes.
+    #[cfg(test)]
+    pub(super) fn kept_bytes(&self) -> usize {
+        match self {
+            Self::Tcp(_) => 0,
+            Self::Trpc(codec) => codec.kept_bytes(),
+            Self::Grpc(codec) => codec.kept_bytes(),
+        }
+    }
+
     /// Whether an answer has arrived in part.
     pub(super) fn is_within_answer(&self) -> bool {
         match self {

@@ -71,6 +71,13 @@ impl Connection {
         Self(shared)
     }
 
+    /// The memory of its buffers; none while there is no connection.
+    #[cfg(test)]
+    pub(super) fn kept_bytes(&self) -> usize {
+        let link = self.0.link.borrow();
+        link.as_ref().map_or(0, |link| link.codec.kept_bytes() + link.out.bytes.capacity())
+    }
+
     /// The place of one client, of `0..slots`, on the connection. Call it in the client's own future.
     pub fn slot(&self, slot: usize) -> Slot {
         Slot::new(Rc::clone(&self.0), slot)

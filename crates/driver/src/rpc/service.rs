@@ -1,7 +1,6 @@
 //! A service: the protocol that it speaks, and its addresses.
 
 use std::fmt;
-use std::io::ErrorKind;
 use std::time::Duration;
 
 use measure::{ErrorClass, Failure, nanos};
@@ -118,7 +117,7 @@ impl Service {
             let left = Duration::from_nanos(deadline.saturating_sub(handle.now()));
             let secured =
                 net::within(handle, left, stream.secure(&tls.client, address.host())).await;
-            let secured = secured.unwrap_or_else(|| Err(ErrorKind::TimedOut.into()));
+            let secured = secured.ok_or_else(|| no_handshake(address, timeouts.connect))?;
             secured.map_err(|error| address.lost(&error))?;
         }
         Ok(stream)
@@ -167,6 +166,15 @@ impl Service {
         let demand = Demand { clients: connections, statements_per_client: 0 };
         limits::check(&footprint, &ServerLimits::default(), demand)
     }
+}
+
+fn no_handshake(address: &Address, bound: Duration) -> Failure {
+    let message = format!(
+        "{}: no TLS handshake within {bound:?}; check that the server speaks TLS there and is not overloaded, or raise \
+         connect_timeout",
+        address.name,
+    );
+    Failure::new(ErrorClass::Connection, "", message)
 }
 
 /// The deadline that a server of gRPC is told, for a time-out of dyno: later, because otherwise both would end a call at

@@ -1,5 +1,7 @@
 //! Connections to peers that follow a script, and the limits of what a connection remembers.
 
+mod phases;
+
 use std::future::{Future, poll_fn};
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};

@@ -171,6 +171,34 @@ fn unix_sockets_answer_too() {
 }
 
 #[test]
+fn a_conversation_over_a_unix_socket_takes_exact_virtual_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("socket");
+    let listener = UnixListener::bind(&path).unwrap();
+    let mut runtime = Runtime::new(Clock::simulated()).unwrap();
+    let handle = runtime.handle();
+    let times = runtime.block_on(async move {
+        let mut stream = Stream::connect(&handle, &Endpoint::Unix(path)).await.unwrap();
+        let (mut other, _) = listener.accept().unwrap();
+        let peer = handle.clone();
+        handle.spawn(async move {
+            for length in [1, 2] {
+                peer.sleep(Duration::from_secs(3)).await;
+                other.write_all(&vec![7; length]).unwrap();
+            }
+        });
+        let mut times = Vec::new();
+        for _ in 0..3 {
+            let length = stream.read_with(<[u8]>::len).await.unwrap();
+            times.push((handle.now() / 1_000_000_000, length));
+        }
+        let silent = within(&handle, Duration::from_secs(9), handle.sleep_until(u64::MAX)).await;
+        (times, silent.is_none(), handle.now())
+    });
+    assert_eq!(times.unwrap(), (vec![(3, 1), (6, 2), (6, 0)], true, 15_000_000_000));
+}
+
+#[test]
 fn a_silent_peer_times_out() {
     let (endpoint, serving) = peer(|mut socket| {
         let _ = socket.read(&mut [0; 1]);

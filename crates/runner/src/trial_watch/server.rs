@@ -10,9 +10,10 @@ use system::watch::ServerWatch;
 use super::log::Continue;
 use super::{WatchCommand, WatchContext};
 
-/// Watches server `number` of the record until the command to end. A missing answer is recorded as a gap.
+/// Watches server `number` of the record, with this name, until the command to end. A missing answer is recorded as a
+/// gap; of what was left out of the answers a note remains.
 pub(super) fn watch(
-    number: usize,
+    (number, name): (usize, &str),
     mut server: ServerWatch,
     context: &WatchContext<'_>,
 ) -> Result<()> {
@@ -32,9 +33,12 @@ pub(super) fn watch(
             Err(reason) => log.write(|writer| writer.gap(number, &Gap { at_ns, reason })).1,
         };
         if command == Ok(WatchCommand::End) {
-            return Ok(());
+            break;
         }
         ask_at = context.next();
+    }
+    if let Some(left_out) = server.left_out() {
+        log.report_failure(format!("{name}: {left_out}"));
     }
     Ok(())
 }

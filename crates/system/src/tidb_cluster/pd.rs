@@ -17,6 +17,11 @@ use crate::tidb::Settings;
 /// How long PD may take for an answer.
 const ANSWER_BOUND: Duration = Duration::from_secs(5);
 
+/// The longest page, bytes.
+const PAGE_BYTES_MAX: u64 = 2 << 20;
+/// The most characters of a refusal that an error repeats.
+const REFUSAL_CHARACTERS_MAX: usize = 300;
+
 /// How a PD is started.
 #[derive(Debug)]
 pub(super) struct Pd {
@@ -87,9 +92,11 @@ pub(super) fn page(server: SocketAddr, path: &str) -> anyhow::Result<String> {
         .user_agent("dyno")
         .build();
     let mut answer = ureq::Agent::from(config).get(&url).call().with_context(|| url.clone())?;
-    let text = answer.body_mut().read_to_string().with_context(|| url.clone())?;
+    let body = answer.body_mut().with_config().limit(PAGE_BYTES_MAX);
+    let text = body.read_to_string().with_context(|| url.clone())?;
     if !answer.status().is_success() {
-        bail!("{url}: {} ({})", answer.status(), text.trim());
+        let refusal: String = text.trim().chars().take(REFUSAL_CHARACTERS_MAX).collect();
+        bail!("{url}: {} ({refusal})", answer.status());
     }
     Ok(text)
 }

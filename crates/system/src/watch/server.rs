@@ -6,12 +6,22 @@ use std::time::Duration;
 use measure::{Answer, Nanos, NewSeries};
 
 use super::exposition::{Line, lines};
+use super::left_out::LeftOut;
 use super::stores;
 
 /// The size limit of an answer, bytes.
 const BODY_BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// The size limit of a list of stores, bytes: one takes about 1 kB. In memory, JSON takes up to 40 times its length.
+const LIST_BYTES_MAX: u64 = 2 * 1024 * 1024;
 /// The most series that are kept.
-const FIGURES_MAX: usize = 200_000;
+const SERIES_MAX: usize = 200_000;
+/// The longest name with labels, or name of a family, bytes.
+const NAME_BYTES_MAX: usize = 16 * 1024;
+/// The most bytes of all names, as the record has them. A file of a record may always unpack to 16 MiB.
+const NAMES_BYTES_MAX: usize = 12 * 1024 * 1024;
+/// The most bytes of what is new in one answer, as the record has it: in a line, of which readers take 16 MiB. The rest
+/// comes with the next answer.
+const ANSWER_BYTES_MAX: usize = 12 * 1024 * 1024;
 /// The most gauges that are kept though they do not change.
 const GAUGES_MAX: usize = 5_000;
 
@@ -21,6 +31,11 @@ pub struct ServerWatch {
     url: String,
     agent: ureq::Agent,
     known: HashMap<String, KnownSeries>,
+    /// The bytes of the names of all families and known series, as the record has them.
+    names_bytes: usize,
+    /// The bytes of what is new in the current answer.
+    answer_bytes: usize,
+    left_out: LeftOut,
     /// How many series have a number.
     numbered: usize,
     /// When it first answered.
@@ -42,7 +57,7 @@ struct KnownSeries {
 /// # Errors
 /// Why there was no answer, without a password in the text.
 pub fn read_page(url: &str, bound: Duration) -> Result<String, String> {
-    fetch(&ServerWatch::new(url, bound).agent, url)
+    fetch(&ServerWatch::new(url, bound).agent, url, BODY_BYTES_MAX)
 }
 
 impl ServerWatch {
@@ -58,6 +73,9 @@ impl ServerWatch {
             url: url.to_owned(),
             agent: config.into(),
             known: HashMap::new(),
+            names_bytes: 0,
+            answer_bytes: 0,
+            left_out: LeftOut::default(),
             numbered: 0,
             first_answer_ns: None,
         }
@@ -68,12 +86,21 @@ impl ServerWatch {
     /// # Errors
     /// Why there was no answer, without a password in the text.
     pub fn ask(&mut self, clock: impl Fn() -> Nanos) -> Result<Answer, String> {
-        let mut text = fetch(&self.agent, &self.url)?;
+        let mut text = fetch(&self.agent, &self.url, BODY_BYTES_MAX)?;
         if let Some(url) = stores::url(&text, &self.url) {
             // Without the list, the stores are those that the metrics mention.
-            text.push_str(&stores::exposition(&fetch(&self.agent, &url).unwrap_or_default()));
+            let list = fetch(&self.agent, &url, LIST_BYTES_MAX);
+            match list.and_then(|list| stores::exposition(&list)) {
+                Ok(stores) => text.push_str(&stores),
+                Err(why) => self.left_out.add_list(&why),
+            }
         }
         self.take_in(&text, clock())
+    }
+
+    /// What was left out of its answers, in words; `None` when all of it was taken in.
+    pub fn left_out(&self) -> Option<String> {
+        self.left_out.words()
     }
 
     /// What is new in an answer.
@@ -83,10 +110,14 @@ impl ServerWatch {
         let mut gauge = "";
         let mut figures = 0;
         let mut bucket_below = None;
+        self.answer_bytes = 0;
         for line in lines(text) {
             match line {
                 Line::Type { family, kind } => {
-                    families.insert(family);
+                    if self.first_answer_ns.is_none() && self.takes_name(family) {
+                        self.answer_bytes += written_text(family);
+                        families.insert(family);
+                    }
                     gauge = if kind == "gauge" { family } else { "" };
                 }
                 Line::Sample { key, name, value } => {
@@ -119,7 +150,7 @@ impl ServerWatch {
     ) -> SeriesChange {
         let at_ns = answer.at_ns;
         if !self.known.contains_key(key) {
-            if self.known.len() >= FIGURES_MAX {
+            if !self.takes_name(key) {
                 return SeriesChange::Nothing;
             }
             // A counter that appears only now was zero since the first answer: all its counts happened since the
@@ -133,16 +164,32 @@ impl ServerWatch {
         }
         let Some(known) = self.known.get_mut(key) else { return SeriesChange::Nothing };
         let is_changed = known.last.to_bits() != value.to_bits();
-        known.last = value;
         let is_first = known.number.is_none();
         let is_wanted = is_changed || (is_gauge && is_first);
-        if !is_wanted {
+        if !is_wanted || self.answer_bytes > ANSWER_BYTES_MAX {
             return SeriesChange::Nothing;
         }
+        known.last = value;
         if let (Some(number), true) = (self.number(key, answer), is_changed) {
+            self.answer_bytes += written_number(value) + NUMBER_BYTES;
             answer.values.push((number, value));
         }
         if is_first { SeriesChange::First } else { SeriesChange::Another }
+    }
+
+    /// Whether there is room for another name; it takes its place now.
+    fn takes_name(&mut self, name: &str) -> bool {
+        if name.len() > NAME_BYTES_MAX {
+            self.left_out.add_long_name(name);
+            return false;
+        }
+        let names_bytes = self.names_bytes + written_text(name);
+        if self.known.len() >= SERIES_MAX || names_bytes > NAMES_BYTES_MAX {
+            self.left_out.add_too_many();
+            return false;
+        }
+        self.names_bytes = names_bytes;
+        true
     }
 
     /// The number of a series; it gets one now if it has none.
@@ -150,6 +197,7 @@ impl ServerWatch {
         let known = self.known.get_mut(key)?;
         let number = *known.number.get_or_insert_with(|| {
             let (first, first_ns) = (known.first, known.first_ns);
+            self.answer_bytes += written_text(key) + written_number(first) + TIME_BYTES;
             answer.new.push(NewSeries { key: key.to_owned(), first, first_ns });
             self.numbered += 1;
             self.numbered - 1
@@ -158,13 +206,37 @@ impl ServerWatch {
     }
 }
 
-fn fetch(agent: &ureq::Agent, url: &str) -> Result<String, String> {
+/// A number of a series and the signs around it, in JSON.
+const NUMBER_BYTES: usize = 12;
+/// A time and the signs around it.
+const TIME_BYTES: usize = 28;
+/// The longest fraction.
+const FRACTION_BYTES: usize = 25;
+
+/// The bytes of a text in JSON, with its quotes.
+fn written_text(text: &str) -> usize {
+    let written = text.bytes().map(|byte| match byte {
+        0..0x20 => 6,
+        b'"' | b'\\' => 2,
+        _ => 1,
+    });
+    written.sum::<usize>() + 2
+}
+
+/// The bytes of a number in JSON, at most.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is at most 15")]
+fn written_number(value: f64) -> usize {
+    let is_whole = value.fract() == 0.0 && value.abs() < 1e15;
+    if is_whole { value.abs().max(1.0).log10() as usize + 2 } else { FRACTION_BYTES }
+}
+
+fn fetch(agent: &ureq::Agent, url: &str, bytes_max: u64) -> Result<String, String> {
     let answer = agent.get(url).call().map_err(|error| explain(&error))?;
     let status = answer.status();
     if !status.is_success() {
         return Err(format!("it answered {status}"));
     }
-    let body = answer.into_body().into_with_config().limit(BODY_BYTES_MAX).read_to_vec();
+    let body = answer.into_body().into_with_config().limit(bytes_max).read_to_vec();
     let body = body.map_err(|error| explain(&error))?;
     Ok(String::from_utf8_lossy(&body).into_owned())
 }

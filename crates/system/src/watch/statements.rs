@@ -14,6 +14,9 @@ use crate::{MetricsEndpoint, go_echo, tidb};
 const BEGAN: &str = "process_start_time_seconds";
 /// How long the answer with a page may take.
 const BOUND: Duration = Duration::from_secs(10);
+/// The most kinds of statements that one server may count, and the longest name of one, bytes.
+const KINDS_MAX: usize = 1_000;
+const KIND_BYTES_MAX: usize = 256;
 /// The counters of all servers that have one.
 const COUNTERS: [StatementCounter; 3] =
     [tidb::COUNTED_BY_TIDB, go_echo::COUNTED_BY_TRPC, go_echo::COUNTED_BY_GRPC];
@@ -80,7 +83,7 @@ impl StatementPages {
         let read = |(page, counter): &(MetricsEndpoint, StatementCounter)| {
             let url = format!("http://{}{}", page.address, page.path);
             let text = read_page(&url, BOUND).map_err(|why| format!("{url}: {why}"))?;
-            Ok(Page::parse(&text, *counter))
+            Page::parse(&text, *counter).map_err(|why| format!("{url}: {why}"))
         };
         self.0.iter().map(read).collect::<Result<_, String>>().map(StatementCounters)
     }
@@ -98,16 +101,16 @@ impl StatementCounters {
             }
             let counter = now.counter;
             for (kind, moved) in moved(&now.by_kind, &before.by_kind)? {
-                let sum_of = if counter.reads.contains(&kind) {
-                    &mut statements.read
+                let QueryCounts { read, write, other } = &mut statements;
+                if counter.reads.contains(&kind) {
+                    add(read, moved);
                 } else if counter.writes.contains(&kind) {
-                    &mut statements.write
+                    add(write, moved);
                 } else if counter.ignored.contains(&kind) {
                     continue;
                 } else {
-                    &mut statements.other
-                };
-                add(sum_of, moved);
+                    add(other, moved);
+                }
                 let name = format!("{} {kind}", counter.name);
                 add(counters.entry(name.trim_end().to_owned()).or_default(), moved);
             }
@@ -120,9 +123,9 @@ impl StatementCounters {
     }
 }
 
-/// Adds to a count, which a page may already have at the largest number.
-fn add(count: &mut u64, more: u64) {
-    *count = count.saturating_add(more);
+/// Adds a count, of which a server may give any.
+fn add(sum: &mut u64, count: u64) {
+    *sum = sum.saturating_add(count);
 }
 
 /// The growth of each count; `None` when one shrank.
@@ -138,14 +141,17 @@ fn moved<'a>(
 }
 
 impl Page {
-    fn parse(text: &str, counter: StatementCounter) -> Self {
+    fn parse(text: &str, counter: StatementCounter) -> Result<Self, String> {
         let mut page =
             Self { counter, began: 0.0, by_kind: BTreeMap::new(), beside: BTreeMap::new() };
         for line in lines(text) {
             match line {
                 Line::Sample { key, name, value } if name == counter.name => {
-                    let kind = label(key, counter.label).unwrap_or_default().to_owned();
-                    add(page.by_kind.entry(kind).or_default(), whole(value));
+                    let kind = label(key, counter.label).unwrap_or_default();
+                    add(page.by_kind.entry(kind.to_owned()).or_default(), whole(value));
+                    if page.by_kind.len() > KINDS_MAX || kind.len() > KIND_BYTES_MAX {
+                        return Err(format!("{name} has kinds of statements without end"));
+                    }
                 }
                 Line::Sample { name, value, .. } if counter.beside.contains(&name) => {
                     add(page.beside.entry(name.to_owned()).or_default(), whole(value));
@@ -154,7 +160,7 @@ impl Page {
                 _ => {}
             }
         }
-        page
+        Ok(page)
     }
 }
 
@@ -187,7 +193,7 @@ mod tests {
                  {count}\n"
             );
         }
-        StatementCounters(vec![Page::parse(&text, tidb::COUNTED_BY_TIDB)])
+        StatementCounters(vec![Page::parse(&text, tidb::COUNTED_BY_TIDB).unwrap()])
     }
 
     #[test]
@@ -216,6 +222,32 @@ mod tests {
     }
 
     #[test]
+    fn kinds_without_end_are_refused() {
+        let page = |kinds: &[String]| {
+            let line = |kind| format!("tidb_executor_statement_total{{type=\"{kind}\"}} 1\n");
+            let text: String = kinds.iter().map(line).collect();
+            Page::parse(&text, tidb::COUNTED_BY_TIDB)
+        };
+        let kinds: Vec<String> = (0..1_001).map(|number| format!("Kind{number}")).collect();
+        assert_eq!(page(&kinds[1..]).unwrap().by_kind.len(), 1_000);
+        let without_end = "tidb_executor_statement_total has kinds of statements without end";
+        assert_eq!(page(&kinds).unwrap_err(), without_end);
+        assert_eq!(page(&["x".repeat(256)]).unwrap().by_kind.len(), 1);
+        assert_eq!(page(&["x".repeat(257)]).unwrap_err(), without_end);
+    }
+
+    #[test]
+    fn counts_beyond_all_numbers_do_not_overflow() {
+        let text = "rpc_requests_total{a=\"1\"} 1e300\nrpc_requests_total{a=\"2\"} 1e300\n";
+        let counters =
+            |text| StatementCounters(vec![Page::parse(text, go_echo::COUNTED_BY_TRPC).unwrap()]);
+        let two = [counters(text).0, counters(text).0].concat();
+        let none = [counters("").0, counters("").0].concat();
+        let counts = StatementCounters(two).since(&StatementCounters(none)).unwrap();
+        assert_eq!(counts.statements, QueryCounts { read: 0, write: 0, other: u64::MAX });
+    }
+
+    #[test]
     fn pages_that_do_not_count_statements_are_left_out() {
         assert_eq!(StatementPages::of(Vec::new()), None);
         let page = |role: &str| MetricsEndpoint {
@@ -237,7 +269,7 @@ mod tests {
                 "process_start_time_seconds 1.5\nrpc_requests_total {requests}\n\
                  rpc_responses_total {answers}\n"
             );
-            StatementCounters(vec![Page::parse(&text, go_echo::COUNTED_BY_TRPC)])
+            StatementCounters(vec![Page::parse(&text, go_echo::COUNTED_BY_TRPC).unwrap()])
         };
         let counts = counters(1_500, 1_390).since(&counters(100, 0)).unwrap();
         assert_eq!(counts.statements, QueryCounts { read: 0, write: 0, other: 1_400 });

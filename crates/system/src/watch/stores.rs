@@ -21,12 +21,16 @@ pub(super) fn url(page: &str, page_url: &str) -> Option<String> {
     Some(format!("{scheme}://{host}{LIST}"))
 }
 
-/// The list in the text format of Prometheus: `dyno_pd_store{store="1",address="10.0.0.7:20160",...} 1`. Text that is
-/// not such a list has no lines. TiFlash serves no requests of transactions and is left out.
-pub(super) fn exposition(list: &str) -> String {
-    let list: Value = serde_json::from_str(list).unwrap_or_default();
+/// The list in the text format of Prometheus: `dyno_pd_store{store="1",address="10.0.0.7:20160",...} 1`. TiFlash serves
+/// no requests of transactions and is left out, and so is what is not a store.
+///
+/// # Errors
+/// When the text is not such a list.
+pub(super) fn exposition(list: &str) -> Result<String, String> {
+    let list: Value = serde_json::from_str(list).map_err(|error| format!("not JSON: {error}"))?;
+    let stores = list["stores"].as_array().ok_or("it has no `stores`")?;
     let mut text = format!("\n# TYPE {STORES} gauge\n");
-    for entry in list["stores"].as_array().into_iter().flatten() {
+    for entry in stores {
         let store = &entry["store"];
         let is_tiflash = |label: &Value| label["key"] == TIFLASH.0 && label["value"] == TIFLASH.1;
         let mut labels = store["labels"].as_array().into_iter().flatten();
@@ -41,7 +45,7 @@ pub(super) fn exposition(list: &str) -> String {
             quoted(&store["state_name"]),
         ));
     }
-    text
+    Ok(text)
 }
 
 fn quoted(value: &Value) -> String {
@@ -75,7 +79,7 @@ mod tests {
 
     #[test]
     fn each_store_is_a_line() {
-        insta::assert_snapshot!(exposition(LIST_OF_2021), @r#"
+        insta::assert_snapshot!(exposition(LIST_OF_2021).unwrap(), @r#"
 
         # TYPE dyno_pd_store gauge
         dyno_pd_store{store="1",address="127.0.0.1:43887",status_address="",state="Up"} 1
@@ -84,13 +88,19 @@ mod tests {
     }
 
     #[test]
-    fn an_invalid_store_list_yields_no_stores() {
+    fn what_is_not_a_store_list_is_named_and_what_is_not_a_store_is_left_out() {
         let tiflash = r#"{"stores": [{"store": {"id": 9, "labels":
             [{"key": "engine", "value": "tiflash"}]}}, {"store": {}}, 7]}"#;
-        for text in ["", "no", "[]", r#"{"stores": 3}"#, tiflash] {
-            assert!(!exposition(text).contains("dyno_pd_store{"), "{text}");
+        assert!(!exposition(tiflash).unwrap().contains("dyno_pd_store{"));
+        let deep = "[".repeat(1 << 20);
+        for text in ["", "no", &deep] {
+            assert!(exposition(text).unwrap_err().starts_with("not JSON: "), "{text:.10}");
+        }
+        for text in ["[]", r#"{"stores": 3}"#] {
+            assert_eq!(exposition(text).unwrap_err(), "it has no `stores`");
         }
         let odd = r#"{"stores": [{"store": {"id": 1, "address": "a\"\\\nb"}}]}"#;
-        assert!(exposition(odd).contains(r#"address="a\"\\\nb""#), "{}", exposition(odd));
+        let odd = exposition(odd).unwrap();
+        assert!(odd.contains(r#"address="a\"\\\nb""#), "{odd}");
     }
 }

@@ -190,7 +190,7 @@ impl FileName<'_> {
     }
 
     fn text(&self, folder: &Path) -> Result<String, Problem> {
-        std::fs::read_to_string(folder.join(self.path)).map_err(|error| Problem {
+        plan::read_text(&folder.join(self.path)).map_err(|error| Problem {
             span: None,
             message: format!("{}: {error}", self.path),
             help: Some(format!("paths count from {}", folder.display())),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use plan::OptionReader;
+use plan::{OptionReader, read_text};
 
 use crate::options::{Choice, Number, Text, choice, number, text};
 use crate::random::{Random, Zipfian};
@@ -73,7 +73,7 @@ impl Lengths {
     }
 
     fn read_histogram(reader: &mut OptionReader<'_>, folder: &Path, file: &str) -> Self {
-        let read = std::fs::read_to_string(folder.join(file)).map_err(|error| error.to_string());
+        let read = read_text(&folder.join(file)).map_err(|error| error.to_string());
         match read.and_then(|text| histogram(&text)) {
             Ok(buckets) => Self::Histogram(buckets),
             Err(why) => {

@@ -1,10 +1,9 @@
 //! Property files: the text format of Java's `Properties.load`, which YCSB's workload files use. A plan's options
 //! override the files that it names, and the files override the preset.
 
-use std::fs;
 use std::path::Path;
 
-use plan::{Line, Options};
+use plan::{Line, Options, read_text};
 
 use super::preset::Preset;
 use crate::options::{Text, text};
@@ -20,7 +19,7 @@ pub(super) fn gather(preset: Preset, options: &Options, folder: &Path) -> (Optio
         preset.properties().into_iter().map(|it| of_preset(preset, it)).collect();
     let mut unreadable = Vec::new();
     for file in PROPERTIES.read_list(&mut options.reader()) {
-        match fs::read_to_string(folder.join(&file)) {
+        match read_text(&folder.join(&file)) {
             Ok(text) => lines.extend(parse(&text).into_iter().map(|it| it.in_file(&file))),
             Err(error) => {
                 unreadable.push(format!("cannot read the properties of {file}: {error}"));

@@ -11,6 +11,8 @@ const PROTOCOL_VERSION: u8 = 10;
 const NONCE_BYTES: usize = 20;
 /// The longest challenge of any login method.
 const NONCE_BYTES_MAX: usize = 64;
+/// The longest version of a server.
+const VERSION_CHARACTERS_MAX: usize = 256;
 /// The longest name of a login method.
 const METHOD_CHARACTERS_MAX: usize = 64;
 /// The longest packet that dyno announces it accepts: the protocol's own limit.
@@ -35,7 +37,7 @@ impl Greeting {
         if cursor.u8()? != PROTOCOL_VERSION {
             return Err(Malformed("the greeting is not that of a MySQL server, protocol 10"));
         }
-        let version = String::from_utf8_lossy(cursor.until_zero()).into_owned();
+        let version = shown(cursor.until_zero(), VERSION_CHARACTERS_MAX);
         let connection_id = cursor.u32()?;
         let mut nonce = cursor.bytes(8)?.to_vec();
         cursor.u8()?;

@@ -24,11 +24,13 @@ pub(crate) use execute::{BoundTypes, Prepared, encode_execute};
 pub(crate) use handshake::{AuthReply, Greeting, LoginRequest, append_tls_request};
 pub(crate) use reply::{Reply, ReplyProgress};
 pub(crate) use row_buffer::RowFormat;
-pub(crate) use rows::{RowProgress, RowSet};
-pub(crate) use server_error::ServerError;
+pub(crate) use rows::{AnswerLimit, RowProgress, RowSet};
+pub(crate) use server_error::{ServerError, shown};
 pub(crate) use tabbed::append_tabbed;
 pub(crate) use text::{Escapes, NotFinite, TextTemplate, append_literal, quote_identifier};
-pub(crate) use wire::{Malformed, PacketReader, append_packet, finish_packet, start_packet};
+pub(crate) use wire::{
+    Malformed, MessageLimit, PacketReader, append_packet, finish_packet, start_packet,
+};
 
 /// The longest payload of one packet; longer messages continue in the next packet.
 pub(crate) const PACKET_BYTES_MAX: usize = 0xff_ffff;

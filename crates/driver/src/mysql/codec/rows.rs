@@ -1,12 +1,43 @@
 //! Rows of the text protocol, decoded: for the few queries whose rows are needed.
 
 use super::reply::{COLUMNS_MAX, ReplyStage};
-use super::wire::{Cursor, Malformed};
+use super::wire::{Cursor, Malformed, MessageLimit};
 use super::{PACKET_BYTES_MAX, ServerError, status};
 use crate::Datum;
 
-/// Longer answers are refused: this is not for load.
-const ANSWER_BYTES_MAX: usize = 256 << 20;
+/// How much an answer may hold. Longer ones are refused: this is not for load.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum AnswerLimit {
+    /// 256 MiB: rows of tables.
+    #[default]
+    Rows,
+    /// 1 MiB: a server's variables and counters, which have some 10 kB.
+    Facts,
+}
+
+impl AnswerLimit {
+    fn bytes(self) -> usize {
+        match self {
+            Self::Rows => 256 << 20,
+            Self::Facts => 1 << 20,
+        }
+    }
+
+    fn excess(self) -> Malformed {
+        Malformed(match self {
+            Self::Rows => "more than 256 MiB of rows",
+            Self::Facts => "more than 1 MiB of variables",
+        })
+    }
+
+    /// The limit of each message of the answer.
+    pub(crate) fn of_messages(self) -> MessageLimit {
+        match self {
+            Self::Rows => MessageLimit::Row,
+            Self::Facts => MessageLimit::Short,
+        }
+    }
+}
 
 /// How much of an answer with rows has been received.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,18 +67,23 @@ pub(crate) struct RowSet {
     kinds: Vec<Kind>,
     rows: Vec<Vec<Datum>>,
     size_bytes: usize,
+    limit: AnswerLimit,
 }
 
 impl RowSet {
     pub(crate) fn new(has_deprecated_eof: bool) -> Self {
-        let kinds = Vec::new();
         Self {
             stage: ReplyStage::First,
             has_deprecated_eof,
-            kinds,
+            kinds: Vec::new(),
             rows: Vec::new(),
             size_bytes: 0,
+            limit: AnswerLimit::default(),
         }
+    }
+
+    pub(crate) fn with_limit(self, limit: AnswerLimit) -> Self {
+        Self { limit, ..self }
     }
 
     pub(crate) fn into_rows(self) -> Vec<Vec<Datum>> {
@@ -101,8 +137,8 @@ impl RowSet {
 
     fn row(&mut self, payload: &[u8]) -> Result<RowProgress, Malformed> {
         self.size_bytes += payload.len() + self.kinds.len() * size_of::<Datum>();
-        if self.size_bytes > ANSWER_BYTES_MAX {
-            return Err(Malformed("more than 256 MiB of rows"));
+        if self.size_bytes > self.limit.bytes() {
+            return Err(self.limit.excess());
         }
         let mut cursor = Cursor(payload);
         let cells = self.kinds.iter().map(|kind| Ok(datum(*kind, cursor.bytes_or_null()?)));

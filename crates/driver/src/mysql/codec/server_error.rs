@@ -82,7 +82,7 @@ impl ServerError {
 }
 
 /// A peer's text in a form that is safe on a terminal: bounded, and without control characters.
-pub(super) fn shown(bytes: &[u8], characters_max: usize) -> String {
+pub(crate) fn shown(bytes: &[u8], characters_max: usize) -> String {
     // A character has at most four bytes.
     let head = &bytes[..bytes.len().min(4 * characters_max)];
     let text = String::from_utf8_lossy(head);

@@ -3,9 +3,9 @@
 use proptest::prelude::*;
 
 use super::reply::{Reply, ReplyProgress};
-use super::rows::{RowProgress, RowSet};
+use super::rows::{AnswerLimit, RowProgress, RowSet};
 use super::text::{Escapes, NotFinite, TextTemplate, append_literal};
-use super::wire::{Cursor, Malformed, PacketReader, append_packet};
+use super::wire::{Cursor, Malformed, MessageLimit, PacketReader, append_packet};
 use super::{
     AuthReply, BoundTypes, Greeting, LoginRequest, ManyRows, PACKET_BYTES_MAX, Prepared, RowArray,
     RowFormat, ServerError, capability, encode_execute,
@@ -333,6 +333,37 @@ fn a_long_row_that_comes_in_many_pieces_is_not_copied_for_each_of_them() {
         (2, Some(1 << 20), Some("y"))
     );
     assert!(capacities.len() < 50, "a buffer that doubles: {capacities:?}");
+}
+
+#[test]
+fn variables_may_have_a_mebibyte() {
+    let mut set = RowSet::new(true).with_limit(AnswerLimit::Facts);
+    let column = column(253);
+    for message in [&[1][..], &column] {
+        assert_eq!(set.message(message), Ok(RowProgress::More));
+    }
+    // A row counts with its 200 bytes and the 24 of its cell: 4,681 rows have 1,048,544 bytes.
+    let row = [&[199][..], &[b'x'; 199]].concat();
+    for _ in 0..4_681 {
+        assert_eq!(set.message(&row), Ok(RowProgress::More));
+    }
+    let excess = Malformed("more than 1 MiB of variables");
+    assert_eq!(set.message(&row), Err(excess));
+}
+
+#[test]
+fn short_messages_may_have_a_mebibyte() {
+    for (limit, word) in
+        [(MessageLimit::Short, "a short one"), (MessageLimit::Greeting, "greeting")]
+    {
+        let mut reader = PacketReader::default();
+        reader.set_limit(limit);
+        reader.push(&packets(&[&[7; 1 << 20][..]]));
+        assert_eq!(reader.next().unwrap().map(|(message, _)| message.len()), Some(1 << 20));
+        reader.push(&[1, 0, 0x10, 1]);
+        let refused = reader.next().unwrap_err().to_string();
+        assert!(refused.contains(word) && refused.contains("more than 1 MiB"), "{refused}");
+    }
 }
 
 #[test]

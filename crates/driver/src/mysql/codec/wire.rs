@@ -130,12 +130,46 @@ fn header(length: usize, sequence: u8) -> [u8; 4] {
 pub(crate) struct PacketReader {
     bytes: Vec<u8>,
     at: usize,
+    limit: MessageLimit,
 }
 
-/// Longer messages are refused, whatever their headers announce.
-const MESSAGE_BYTES_MAX: usize = 64 << 20;
+/// How long a message may be, whatever its headers announce.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum MessageLimit {
+    /// 64 MiB: rows have no limit of their own.
+    #[default]
+    Row,
+    /// 1 MiB: nothing else has more than some kB.
+    Short,
+    /// The same, for the first message of a server, which shows whether it speaks this protocol.
+    Greeting,
+}
+
+impl MessageLimit {
+    fn bytes(self) -> usize {
+        match self {
+            Self::Row => 64 << 20,
+            Self::Short | Self::Greeting => 1 << 20,
+        }
+    }
+
+    fn excess(self) -> Malformed {
+        Malformed(match self {
+            Self::Row => "a message of more than 64 MiB",
+            Self::Short => "a message of more than 1 MiB where a short one was due",
+            Self::Greeting => {
+                "the greeting is not that of a MySQL server, protocol 10: it would have more than 1 MiB"
+            }
+        })
+    }
+}
 
 impl PacketReader {
+    /// Sets how long the messages that follow may be.
+    pub(crate) fn set_limit(&mut self, limit: MessageLimit) {
+        self.limit = limit;
+    }
+
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         if self.at == self.bytes.len() {
             self.bytes.clear();
@@ -165,8 +199,8 @@ impl PacketReader {
             let Some(header) = self.bytes.get(at..at + 4) else { return Ok(None) };
             let (length, sequence) = (payload_length(header), header[3]);
             message_bytes += length;
-            if message_bytes > MESSAGE_BYTES_MAX {
-                return Err(Malformed("a message of more than 64 MiB"));
+            if message_bytes > self.limit.bytes() {
+                return Err(self.limit.excess());
             }
             at += 4 + length;
             if at > self.bytes.len() {
@@ -191,7 +225,7 @@ impl PacketReader {
     /// Frees the memory once everything is read: a session holds none between conversations.
     fn forget(&mut self) {
         if self.is_empty() {
-            *self = Self::default();
+            *self = Self { limit: self.limit, ..Self::default() };
         } else if self.at > 1 << 20 {
             self.bytes.drain(..self.at);
             self.at = 0;

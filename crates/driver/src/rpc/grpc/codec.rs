@@ -153,6 +153,12 @@ impl GrpcCodec {
         self.places.iter().any(|place| place.call.as_ref().is_some_and(Call::is_within_answer))
     }
 
+    /// The memory of its buffers for bytes.
+    #[cfg(test)]
+    pub(in super::super) fn kept_bytes(&self) -> usize {
+        self.pipe.kept_bytes()
+    }
+
     /// Lets the machine run until it waits for bytes.
     fn run(
         &mut self,

@@ -31,7 +31,18 @@ struct Buffers {
 impl Pipe {
     /// Adds received bytes.
     pub(super) fn receive(&self, bytes: &[u8]) {
-        self.0.borrow_mut().incoming.extend_from_slice(bytes);
+        let Buffers { incoming, taken, .. } = &mut *self.0.borrow_mut();
+        // A peer that reads as slowly as it sends keeps some waiting for ever.
+        incoming.drain(..*taken);
+        *taken = 0;
+        incoming.extend_from_slice(bytes);
+    }
+
+    /// The memory of both buffers.
+    #[cfg(test)]
+    pub(super) fn kept_bytes(&self) -> usize {
+        let Buffers { incoming, outgoing, .. } = &*self.0.borrow();
+        incoming.capacity() + outgoing.capacity()
     }
 
     /// Whether more bytes wait than a peer that reads can cause.

@@ -44,11 +44,43 @@ pub enum SchemaFault {
     },
 }
 
+/// The most names of a server that are compared with one that it does not know.
+const COMPARED_MAX: usize = 1_000;
+/// The longest of them, bytes: a name takes time in proportion to its length.
+const NAME_BYTES_MAX: usize = 256;
+/// The most names that are listed.
+const LISTED_MAX: usize = 20;
+
 /// What to write in place of an unknown name.
 pub(super) fn help_for(name: &str, known: &[&str]) -> String {
-    match (nearest(name, known), known) {
-        (Some(near), _) => format!("did you mean `{near}`?"),
-        (None, []) => "none is known".to_owned(),
-        (None, known) => format!("known are {}", known.join(", ")),
+    let usable = known.iter().copied().filter(|known| known.len() <= NAME_BYTES_MAX);
+    let compared: Vec<&str> = usable.take(COMPARED_MAX).collect();
+    if let Some(near) = nearest(name, &compared) {
+        return format!("did you mean `{near}`?");
+    }
+    let listed = &compared[..compared.len().min(LISTED_MAX)];
+    match (listed, known.len() - listed.len()) {
+        ([], 0) => "none is known".to_owned(),
+        ([], others) => format!("the names of the {others} known ones are too long"),
+        (listed, 0) => format!("known are {}", listed.join(", ")),
+        (listed, others) => format!("known are {} and {others} others", listed.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_with_names_without_end_is_not_compared_with_all() {
+        assert_eq!(help_for("a.B", &[]), "none is known");
+        assert_eq!(help_for("alpha", &["alphb"]), "did you mean `alphb`?");
+        let long = "x".repeat(16 << 20);
+        assert_eq!(help_for("a.B", &[&long]), "the names of the 1 known ones are too long");
+        let many: Vec<String> = (0..500_000).map(|number| format!("of.{number}")).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        let help = help_for("completely.different.Name", &many);
+        assert!(help.starts_with("known are of.0, of.1, ") && help.len() < 300, "{help}");
+        assert!(help.ends_with("of.19 and 499980 others"), "{help}");
     }
 }

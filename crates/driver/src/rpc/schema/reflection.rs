@@ -22,8 +22,10 @@ use crate::{Address, Timeouts};
 const SERVICES: [&str; 2] =
     ["grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection"];
 const METHOD: &str = "ServerReflectionInfo";
-/// The longest answer, bytes.
-const ANSWER_BYTES_MAX: usize = 16 << 20;
+/// The longest answer, bytes: the limit of gRPC's own clients.
+const ANSWER_BYTES_MAX: usize = 4 << 20;
+/// The most bytes of all files of a service, which mostly come in one answer.
+const FILES_BYTES_MAX: usize = 4 << 20;
 /// The most files that a service may have been made of.
 const FILES_MAX: usize = 1000;
 /// The id of the only call in flight.
@@ -151,20 +153,20 @@ impl<'a> Asker<'a> {
             Err(error) => return Err(self.refused(&error.message)),
             Ok(answer) => answer,
         };
-        let mut files = BTreeMap::new();
-        match add_files(&mut files, &answer) {
+        let mut files = Descriptors::default();
+        match files.add(&answer) {
             Err(_) if answer.error.is_some() => return Err(self.unknown_service(service).await?),
             other => other.map_err(|why| self.refused(&why))?,
         }
-        while let Some(missing) = missing_file(&files) {
+        while let Some(missing) = files.next_missing() {
             let next = Question { file_by_filename: missing.clone(), ..Question::default() };
             let answer = self.ask(&next).await?.map_err(|error| self.refused(&error.message))?;
-            add_files(&mut files, &answer).map_err(|why| self.refused(&why))?;
-            if !files.contains_key(&missing) {
+            files.add(&answer).map_err(|why| self.refused(&why))?;
+            if !files.by_name.contains_key(&missing) {
                 return Err(self.refused(&format!("it left out {missing}")));
             }
         }
-        let schema = Schema::of_descriptors(files.into_values().collect());
+        let schema = Schema::of_descriptors(files.by_name.into_values().collect());
         schema.map(Ok).map_err(|fault| self.refused(&fault.to_string()))
     }
 
@@ -180,6 +182,7 @@ impl<'a> Asker<'a> {
 
     #[cold]
     fn refused(&self, why: &str) -> Failure {
+        let why: String = why.chars().take(TEXT_CHARACTERS_MAX).collect();
         let message = format!(
             "{}: server reflection failed: {why}; name the `.proto` file with `proto`",
             self.address.name
@@ -226,36 +229,58 @@ impl<'a> Asker<'a> {
     }
 }
 
-/// The files of an answer by their names.
-type Descriptors = BTreeMap<String, FileDescriptorProto>;
+/// The files of a service, as far as they have come.
+#[derive(Default)]
+struct Descriptors {
+    by_name: BTreeMap<String, FileDescriptorProto>,
+    /// Imports of these files, those that have come too.
+    imports: Vec<String>,
+    bytes: usize,
+}
 
-/// Adds the files of an answer.
-fn add_files(files: &mut Descriptors, answer: &Reflected) -> Result<(), String> {
-    if let Some(error) = &answer.error {
-        return Err(error.message.chars().take(TEXT_CHARACTERS_MAX).collect());
-    }
-    for bytes in answer.files.iter().flat_map(|files| &files.descriptors) {
-        let file = FileDescriptorProto::decode(&**bytes).map_err(|error| error.to_string())?;
-        files.insert(file.name().to_owned(), file);
-        if files.len() > FILES_MAX {
-            return Err(format!("it consists of more than {FILES_MAX} files"));
+impl Descriptors {
+    /// Adds the files of an answer.
+    fn add(&mut self, answer: &Reflected) -> Result<(), String> {
+        if let Some(error) = &answer.error {
+            return Err(error.message.clone());
         }
+        for bytes in answer.files.iter().flat_map(|files| &files.descriptors) {
+            self.bytes += bytes.len();
+            if self.bytes > FILES_BYTES_MAX {
+                return Err(format!("its files have more than {} MiB", FILES_BYTES_MAX >> 20));
+            }
+            let file = FileDescriptorProto::decode(&**bytes).map_err(|error| error.to_string())?;
+            self.imports.extend_from_slice(&file.dependency);
+            self.by_name.insert(file.name().to_owned(), file);
+            if self.by_name.len() > FILES_MAX {
+                return Err(format!("it consists of more than {FILES_MAX} files"));
+            }
+        }
+        Ok(())
     }
-    Ok(())
+
+    /// A file that others import and that has not come. Each import is looked at once.
+    fn next_missing(&mut self) -> Option<String> {
+        while let Some(name) = self.imports.pop() {
+            if !self.by_name.contains_key(&name) {
+                return Some(name);
+            }
+        }
+        None
+    }
 }
 
 /// The schema of an answer that is complete by itself.
 #[cfg(test)]
 pub(super) fn schema_of(answer: &[u8]) -> Result<Schema, String> {
     let answer = Reflected::decode(answer).map_err(|error| error.to_string())?;
-    let mut files = BTreeMap::new();
-    add_files(&mut files, &answer)?;
-    match missing_file(&files) {
-        Some(name) => Err(name),
-        None => {
-            Schema::of_descriptors(files.into_values().collect()).map_err(|fault| fault.to_string())
-        }
+    let mut files = Descriptors::default();
+    files.add(&answer)?;
+    if let Some(name) = files.next_missing() {
+        return Err(name);
     }
+    let files = files.by_name.into_values().collect();
+    Schema::of_descriptors(files).map_err(|fault| fault.to_string())
 }
 
 /// The answer with the files of a schema.
@@ -265,8 +290,53 @@ pub(super) fn answer_of(schema: &Schema) -> Vec<u8> {
     Reflected { files: Some(Files { descriptors }), ..Reflected::default() }.encode_to_vec()
 }
 
-/// A file that others import and that has not come.
-fn missing_file(files: &Descriptors) -> Option<String> {
-    let mut imports = files.values().flat_map(|file| &file.dependency);
-    imports.find(|name| !files.contains_key(*name)).cloned()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An answer with one file of this name, which imports another, and of at least so many bytes.
+    fn answer(name: &str, imports: &str, bytes: usize) -> Reflected {
+        let file = FileDescriptorProto {
+            name: Some(name.to_owned()),
+            package: Some("x".repeat(bytes)),
+            dependency: vec![imports.to_owned()],
+            ..FileDescriptorProto::default()
+        };
+        let files = Some(Files { descriptors: vec![file.encode_to_vec()] });
+        Reflected { files, ..Reflected::default() }
+    }
+
+    #[test]
+    fn each_missing_file_is_asked_for_once() {
+        let mut files = Descriptors::default();
+        files.add(&answer("a", "b", 0)).unwrap();
+        assert_eq!(files.next_missing().as_deref(), Some("b"));
+        files.add(&answer("b", "a", 0)).unwrap();
+        assert_eq!(files.next_missing(), None);
+    }
+
+    #[test]
+    fn a_server_that_always_imports_another_file_is_refused() {
+        let mut files = Descriptors::default();
+        let mut refused = None;
+        for number in 0..2_000 {
+            let added = files.add(&answer(&number.to_string(), &(number + 1).to_string(), 0));
+            if let Err(why) = added {
+                refused = Some((number, why));
+                break;
+            }
+        }
+        assert_eq!(refused, Some((1_000, "it consists of more than 1000 files".to_owned())));
+    }
+
+    #[test]
+    fn files_may_have_four_mebibytes_in_all() {
+        let mut files = Descriptors::default();
+        // Its other fields take less than 100 bytes.
+        let of_a_mebibyte = |name: &str| answer(name, "z", (1 << 20) - 100);
+        for name in ["a", "b", "c", "d"] {
+            files.add(&of_a_mebibyte(name)).unwrap();
+        }
+        assert_eq!(files.add(&of_a_mebibyte("e")).unwrap_err(), "its files have more than 4 MiB");
+    }
 }

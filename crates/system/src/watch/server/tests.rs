@@ -147,3 +147,89 @@ fn the_bucket_below_a_growing_one_is_kept() {
     assert_eq!(keys, ["t_bucket{le=\"4\"}", "t_bucket{le=\"2\"}", "t_bucket{le=\"+Inf\"}"]);
     assert_eq!(answer.values, [(0, 5.0), (2, 5.0)]);
 }
+
+/// The names and the values that are kept of two answers.
+fn kept(watch: &mut ServerWatch, texts: [&str; 2]) -> (usize, usize) {
+    let answers = texts.map(|text| watch.take_in(text, 1).unwrap());
+    let count = |of: fn(&Answer) -> usize| answers.iter().map(of).sum();
+    (count(|answer| answer.new.len()), count(|answer| answer.values.len()))
+}
+
+fn watch() -> ServerWatch {
+    ServerWatch::new("http://127.0.0.1/metrics", BOUND)
+}
+
+#[test]
+fn series_with_names_that_are_too_long_are_left_out_and_named() {
+    let page = |value: u64| {
+        let [fits, long] = [16 * 1024, 16 * 1024 + 1].map(|bytes| {
+            // The braces, the name of the label, and its quotes.
+            format!("a{{b=\"{}\"}}", "x".repeat(bytes - "a{b=\"\"}".len()))
+        });
+        format!("{fits} {value}\n{long} {value}\nc {value}\n")
+    };
+    let mut watch = watch();
+    assert_eq!(kept(&mut watch, [&page(1), &page(2)]), (2, 2));
+    let start = format!("names that are too long are left out: a{{b=\"{}...", "x".repeat(55));
+    assert_eq!(watch.left_out(), Some(start));
+}
+
+#[test]
+fn names_are_kept_up_to_their_bytes_in_all() {
+    // In JSON, a name of 16 KiB has four more: its own quotes, and a sign before each of the two in it. So 767 names
+    // are in 12 MiB. Later answers bring others.
+    let page = |from: usize| {
+        let line =
+            |number: usize| format!("a{{b=\"{}{number:06}\"}} 1\n", "x".repeat(16 * 1024 - 13));
+        (from..from + 200).map(line).collect::<String>()
+    };
+    let mut watch = watch();
+    let new: Vec<usize> =
+        (0..5).map(|round| watch.take_in(&page(round * 200), 1).unwrap().new.len()).collect();
+    // The first answer has no changes; what comes later was zero before.
+    assert_eq!((new, watch.known.len()), (vec![0, 200, 200, 167, 0], 767));
+    assert_eq!(watch.names_bytes, 767 * (16 * 1024 + 4));
+    let words = "it has more series than are kept, and the last ones are left out";
+    assert_eq!(watch.left_out().as_deref(), Some(words));
+}
+
+#[test]
+fn as_many_series_are_kept_as_there_may_be() {
+    let page = |value: u64| -> String {
+        (0..200_001).map(|number| format!("a{number} {value}\n")).collect()
+    };
+    let mut watch = watch();
+    assert_eq!(kept(&mut watch, [&page(1), &page(2)]), (200_000, 200_000));
+    assert!(watch.left_out().unwrap().contains("more series than are kept"));
+}
+
+#[test]
+fn what_an_answer_has_no_room_for_comes_with_the_next_one() {
+    let page = |value: f64| -> String {
+        (0..128_000).map(|number| format!("a{number:06} {value}\n")).collect()
+    };
+    let mut watch = watch();
+    watch.take_in(&page(0.25), 1).unwrap();
+    // The name with its quotes 9 bytes, its time 28, its number 12, and two values of 25: 99 bytes for each. After
+    // 127,100 of them there is room for one more.
+    let kept: Vec<usize> =
+        (0..3).map(|_| watch.take_in(&page(0.75), 2).unwrap().values.len()).collect();
+    assert_eq!(kept, [127_101, 899, 0]);
+    assert_eq!(watch.left_out(), None);
+}
+
+#[test]
+fn a_list_of_stores_that_cannot_be_read_is_named_and_the_metrics_are_kept() {
+    let page = ok("# TYPE pd_server_info gauge\npd_server_info 1\n");
+    let long = format!("{{\"stores\": [{}]}}", "0,".repeat(1 << 20));
+    for (list, why) in [
+        (ok(&long), "its answer is longer than 2097152 bytes"),
+        (ok("<html>"), "not JSON: expected value at line 1 column 1"),
+        (b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n".to_vec(), "it answered 404"),
+    ] {
+        let mut watch = ServerWatch::new(&serve(vec![page.clone(), list]), BOUND);
+        assert_eq!(watch.ask(|| 1).unwrap().new.len(), 1);
+        let left_out = format!("its list of stores is missing: {why}");
+        assert_eq!(watch.left_out(), Some(left_out));
+    }
+}

@@ -2,53 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use peers::http2::kind::{
+    CONTINUATION, DATA, HEADERS, PING, PUSH_PROMISE, RST_STREAM, SETTINGS, WINDOW_UPDATE,
+};
+use peers::http2::{END_HEADERS, END_STREAM, answer, field, frame, preface, status};
+
 use super::super::super::answer::LinkFault;
 use super::super::codec::{CallResult, GrpcCodec};
 use super::settings;
-
-const DATA: u8 = 0;
-const HEADERS: u8 = 1;
-const RST_STREAM: u8 = 3;
-const SETTINGS: u8 = 4;
-const PUSH_PROMISE: u8 = 5;
-const PING: u8 = 6;
-const WINDOW_UPDATE: u8 = 8;
-const CONTINUATION: u8 = 9;
-
-const END_STREAM: u8 = 1;
-const END_HEADERS: u8 = 4;
-
-/// A frame (RFC 9113, section 4.1).
-pub(in super::super) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
-    let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
-    [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
-}
-
-/// A header field that is not put into the table (RFC 7541, section 6.2.2).
-fn field(name: &str, value: &str) -> Vec<u8> {
-    let text = |text: &str| [&[text.len() as u8], text.as_bytes()].concat();
-    [vec![0], text(name), text(value)].concat()
-}
-
-fn status(code: &str) -> Vec<u8> {
-    field(":status", code)
-}
-
-/// The frames of an answer with one message.
-pub(in super::super) fn answer(stream: u32, message: &[u8]) -> Vec<u8> {
-    let framed = super::super::message::with_prefix(message);
-    [
-        frame(HEADERS, END_HEADERS, stream, &status("200")),
-        frame(DATA, 0, stream, &framed),
-        frame(HEADERS, END_HEADERS | END_STREAM, stream, &field("grpc-status", "0")),
-    ]
-    .concat()
-}
-
-/// The server's first bytes.
-pub(in super::super) fn preface() -> Vec<u8> {
-    [frame(SETTINGS, 0, 0, &[]), frame(SETTINGS, 1, 0, &[])].concat()
-}
 
 /// A codec with calls 1, 2 and 3 on the streams 1, 3 and 5.
 pub(in super::super) struct Client {
@@ -195,6 +156,23 @@ fn a_server_that_pings_but_does_not_read_is_given_up() {
         assert!(client.fault.is_some());
         assert!(client.out.len() < 1 << 20, "{} bytes to send", client.out.len());
     }
+}
+
+#[test]
+fn a_server_that_reads_as_slowly_as_it_pings_takes_bounded_memory() {
+    // What is sent at once is 64 KiB; at first more, so that some always waits for room.
+    const UNIT: usize = 64 * 1024;
+    let mut client = Client::new();
+    let pings = frame(PING, 0, 0, &[7; 8]).repeat(UNIT / 17);
+    (0..8).for_each(|_| client.take_in(&pings));
+    for _ in 0..200 {
+        assert!(client.out.len() >= pings.len(), "{} bytes to send", client.out.len());
+        client.out.drain(..pings.len());
+        client.take_in(&pings);
+    }
+    assert_eq!(client.shown(), "");
+    let kept_bytes = client.codec.kept_bytes();
+    assert!(kept_bytes < 4 << 20, "{kept_bytes} bytes for 13 MB");
 }
 
 #[test]

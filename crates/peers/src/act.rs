@@ -1,0 +1,75 @@
+//! What a peer does on a connection, one act after the other, and then it closes.
+
+use std::time::Duration;
+
+/// One act.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Act {
+    /// Sends these bytes.
+    Send(Vec<u8>),
+    /// Sends these bytes one by one, with a pause after each.
+    Drip(Vec<u8>, Duration),
+    /// Sends these bytes again and again, until the other side has closed. Reads nothing.
+    Repeat(Vec<u8>),
+    /// Reads one message of the other side.
+    Receive(Framing),
+    /// Sends nothing, and reads until the other side has closed.
+    Wait,
+    /// Neither sends nor reads nor closes.
+    Hold,
+    /// Sends the end of its direction.
+    HalfClose,
+    /// Closes while bytes of the other side are unread, which gets a reset for it.
+    Reset,
+}
+
+/// How the end of a message of the other side is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Framing {
+    /// It has this length.
+    Bytes(usize),
+    /// A packet of MySQL.
+    MySqlPacket,
+    /// A record of TLS.
+    TlsRecord,
+    /// A frame of tRPC.
+    TrpcFrame,
+}
+
+impl Framing {
+    /// How many more bytes belong to the message that begins with these, as far as they tell; 0 when it is whole.
+    pub fn missing(self, bytes: &[u8]) -> usize {
+        let number = |at: usize, length: usize| {
+            let field = bytes.get(at..at + length)?;
+            Some(field.iter().fold(0, |number, byte| number << 8 | usize::from(*byte)))
+        };
+        let (head, length) = match self {
+            Self::Bytes(length) => (0, Some(length)),
+            Self::MySqlPacket => {
+                let length = bytes.get(..3).map(|low_first| {
+                    low_first.iter().rev().fold(0, |all, byte| all << 8 | usize::from(*byte))
+                });
+                (4, length.map(|payload| payload + 4))
+            }
+            Self::TlsRecord => (5, number(3, 2).map(|payload| payload + 5)),
+            Self::TrpcFrame => (8, number(4, 4)),
+        };
+        length.unwrap_or(head).max(head).saturating_sub(bytes.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_ends_where_its_length_says() {
+        let missing = |framing: Framing, bytes: &[u8]| framing.missing(bytes);
+        assert_eq!(missing(Framing::Bytes(3), b"ab"), 1);
+        assert_eq!(missing(Framing::MySqlPacket, b""), 4);
+        assert_eq!(missing(Framing::MySqlPacket, b"\x02\x01\0\0ab"), 256);
+        assert_eq!(missing(Framing::TlsRecord, b"\x16\x03\x03\x01\x02abc"), 255);
+        assert_eq!(missing(Framing::TrpcFrame, b"\x09\x30\0\0\0\0\0\x12\0\0\0\0\0\0\0\0a"), 1);
+        assert_eq!(missing(Framing::TrpcFrame, b"\x09\x30\0\0\0\0\0\x12\0\0\0\0\0\0\0\0ab"), 0);
+    }
+}
