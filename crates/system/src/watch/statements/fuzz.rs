@@ -12,8 +12,8 @@ fn statements(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let (first, second) = text.split_once("--\n").unwrap_or((&text, ""));
     for counter in COUNTERS {
-        let read = |text| StatementCounters(vec![Page::parse(text, counter)]);
-        let (before, after) = (read(first), read(second));
+        let read = |text| Page::parse(text, counter).map(|page| StatementCounters(vec![page]));
+        let (Ok(before), Ok(after)) = (read(first), read(second)) else { continue };
         let none = before.since(&before).filter(|counts| counts.statements.total() == 0);
         assert!(none.is_some_and(|counts| counts.counters.is_empty()), "counted without a cause");
         let Some(moved) = after.since(&before) else { continue };
