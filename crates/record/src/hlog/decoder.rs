@@ -24,6 +24,10 @@ const PLAIN_HEAD: usize = 40;
 /// bytes each.
 const PLAIN_MAX: usize = 1 << 20;
 
+/// How the most negative number is written among the counts, where negative ones stand for as many empty bins. Source:
+/// HdrHistogram, V2 encoding: zigzag, then LEB128 of nine bytes at most.
+const LEAST_COUNT: [u8; 9] = [0xff; 9];
+
 /// Room for the counts of most histograms; larger ones are left to the library.
 const ROOM: usize = 128 * 1024;
 
@@ -115,6 +119,10 @@ fn plain(bytes: &[u8]) -> Result<Vec<u8>, String> {
     };
     if number(&head[4..]).is_none_or(|length| length > counts.len()) {
         return Err("it has fewer counts than its head says".to_owned());
+    }
+    // The library negates it, which does not fit.
+    if counts.windows(LEAST_COUNT.len()).any(|bytes| bytes == LEAST_COUNT) {
+        return Err("it has a count that is out of range".to_owned());
     }
     if number(&head[12..]).is_none_or(|digits| digits > usize::from(SIGNIFICANT_DIGITS)) {
         return Err(format!("it has more than {SIGNIFICANT_DIGITS} significant digits"));
