@@ -118,18 +118,14 @@ impl OwnFaultsResult {
         let after = Duration::from_millis(random.below(SIGNAL_MS) as u64);
         match fault {
             OwnFault::Kill => {
-                let mut child = short_run.start()?;
-                child.wait_for_record()?;
-                thread::sleep(after);
+                let mut child = short_run.start_and_wait(after)?;
                 let killed = checks::now();
                 child.signal(Signal::SIGKILL)?;
                 child.finish()?;
                 self.compare(short_run, Some(killed))
             }
             OwnFault::Pause => {
-                let mut child = short_run.start()?;
-                child.wait_for_record()?;
-                thread::sleep(after);
+                let mut child = short_run.start_and_wait(after)?;
                 let from = checks::now();
                 child.signal(Signal::SIGSTOP)?;
                 let (low, high) = PAUSE_MS;
@@ -143,9 +139,7 @@ impl OwnFaultsResult {
                 Ok(wrong)
             }
             OwnFault::Interrupt => {
-                let mut child = short_run.start()?;
-                child.wait_for_record()?;
-                thread::sleep(after);
+                let mut child = short_run.start_and_wait(after)?;
                 child.signal(Signal::SIGINT)?;
                 let code = child.finish()?;
                 let mut wrong = self.compare(short_run, None)?;

@@ -61,6 +61,14 @@ impl<'a> ShortRun<'a> {
         self.spawn(&mut command, "dyno")
     }
 
+    /// Starts them, and returns this long after the record was made.
+    pub(super) fn start_and_wait(&self, after: Duration) -> anyhow::Result<Running> {
+        let mut child = self.start()?;
+        child.wait_for_record()?;
+        thread::sleep(after);
+        Ok(child)
+    }
+
     /// Runs a load with its record on a file system of this size, and returns its exit code. The record is copied
     /// afterwards, because the file system goes with its namespace.
     pub(super) fn on_small_disk(&self, kilobytes: usize) -> anyhow::Result<Option<i32>> {
@@ -117,18 +125,18 @@ impl<'a> ShortRun<'a> {
         if exists.is_empty() {
             return Ok(Rows::default());
         }
-        let one = |expression: &str| -> anyhow::Result<Option<i64>> {
-            let rows = sql::ask(&target, &format!("SELECT {expression} FROM t"))?;
+        let one = |query: &str| -> anyhow::Result<Option<i64>> {
+            let rows = sql::ask(&target, query)?;
             Ok(rows.first().and_then(|row| sql::number(row.first()?)))
         };
         // As whole milliseconds, so that every driver answers with an integer.
         let ms = |at: Option<i64>| at.map(|ms| ms as f64 / 1e3);
         let nth =
-            format!("(SELECT CAST(at * 1000 AS INT) FROM t ORDER BY at LIMIT 1 OFFSET {counted})");
+            format!("SELECT CAST(at * 1000 AS INT) FROM t ORDER BY at LIMIT 1 OFFSET {counted}");
         Ok(Rows {
-            count: one("COUNT(*)")?.unwrap_or_default().unsigned_abs(),
-            last: ms(one("CAST(MAX(at) * 1000 AS INT)")?),
-            first_uncounted: ms(one(&format!("DISTINCT {nth}"))?),
+            count: one("SELECT COUNT(*) FROM t")?.unwrap_or_default().unsigned_abs(),
+            last: ms(one("SELECT CAST(MAX(at) * 1000 AS INT) FROM t")?),
+            first_uncounted: ms(one(&nth)?),
         })
     }
 
@@ -179,7 +187,7 @@ pub(super) struct Running {
 
 impl Running {
     /// Waits until dyno has made its record, or has ended.
-    pub(super) fn wait_for_record(&mut self) -> anyhow::Result<()> {
+    fn wait_for_record(&mut self) -> anyhow::Result<()> {
         while run_folder(&self.results).is_none() && self.child.try_wait()?.is_none() {
             thread::sleep(POLL_PERIOD);
         }
