@@ -2,16 +2,17 @@
 
 use std::time::Duration;
 
-use driver::Target;
+use driver::{Session, Target};
 use engine::{Stop, worker_pool};
 use measure::Failure;
 use net::Clock;
 use plan::Bounds;
+use workload::BusySessions;
 
 use crate::phase_limit::PhaseLimit;
 
 /// Runs the statements in a session of their own. They end at the first request of a stop, and after the time-out
-/// of a phase.
+/// of a phase, on the server too.
 ///
 /// # Errors
 /// The server's error, that it took too long, or that it was interrupted.
@@ -28,19 +29,26 @@ pub(crate) fn run(
         let elapsed = Duration::from_nanos(elapsed.now());
         asked.is_asked() || timeout.is_some_and(|timeout| elapsed >= timeout)
     };
-    let (target, statements) = (target.clone(), statements.to_vec());
-    let done = worker_pool::run_until(must_end, |handle| {
+    let busy = BusySessions::default();
+    let (dialect, busy_here) = (target.dialect(), busy.clone());
+    let (own_target, statements) = (target.clone(), statements.to_vec());
+    let done = worker_pool::run_until(must_end, move |handle| {
         Box::pin(async move {
-            let mut session = target.connect(&handle, 0).await?;
-            for statement in &statements {
-                session.run(statement).await?;
-            }
+            let mut session = own_target.connect(&handle, 0).await?;
+            let work = async |session: &mut Session| {
+                for statement in &statements {
+                    session.run(statement).await?;
+                }
+                Ok(())
+            };
+            busy_here.track(dialect, (&mut session, 0), work).await?;
             session.close().await;
             Ok(())
         })
     });
     limit.check_limits(Duration::from_nanos(clock.now()));
-    done.map_err(|failure| limit.explain(failure))
+    done.inspect_err(|_| busy.end_statements(target, stop))
+        .map_err(|failure| limit.explain(failure))
 }
 
 #[cfg(test)]

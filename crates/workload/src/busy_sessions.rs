@@ -5,12 +5,11 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use driver::{Dialect, Session};
-use engine::{StopLevel, worker_pool};
+use driver::{Dialect, Session, Target};
+use engine::{Stop, StopLevel, worker_pool};
 use measure::Failure;
 use net::Clock;
 
-use crate::WorkloadContext;
 use crate::parallel::as_text;
 
 /// How long a server may take to end statements.
@@ -18,7 +17,7 @@ const END_BOUND: Duration = Duration::from_secs(1);
 
 /// The sessions of a step that are at work. Clones share them.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct BusySessions(Arc<Mutex<BTreeSet<BusySession>>>);
+pub struct BusySessions(Arc<Mutex<BTreeSet<BusySession>>>);
 
 /// A session on a server.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,7 +33,7 @@ impl BusySessions {
     ///
     /// # Errors
     /// The failure of the work, or of the question for the session's number.
-    pub(crate) async fn track<T>(
+    pub async fn track<T>(
         &self,
         dialect: &Dialect,
         (session, index): (&mut Session, usize),
@@ -51,17 +50,16 @@ impl BusySessions {
     }
 
     /// Ends the statements of the sessions that are still busy, unless a stop at once is requested.
-    pub(crate) fn end_statements(&self, context: &WorkloadContext<'_>) {
+    pub fn end_statements(&self, target: &Target, stop: &Stop) {
         let busy = std::mem::take(&mut *self.all());
         if busy.is_empty() {
             return;
         }
-        let (target, stop, clock) =
-            (context.target.clone(), context.stop.clone(), Clock::monotonic());
+        let (target, stop, clock) = (target.clone(), stop.clone(), Clock::monotonic());
         let is_over = move || {
             stop.level() == StopLevel::AtOnce || Duration::from_nanos(clock.now()) >= END_BOUND
         };
-        let kill = context.target.dialect().kill;
+        let kill = target.dialect().kill;
         // Without an answer there is nothing else to do: the clean-up that follows reports why it fails.
         let _ = worker_pool::run_until(is_over, |handle| {
             Box::pin(async move {

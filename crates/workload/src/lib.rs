@@ -29,6 +29,7 @@ mod transaction_loop;
 mod workload;
 mod ycsb;
 
+pub use busy_sessions::BusySessions;
 pub use catalogue::{WorkloadInfo, catalogue, read};
 pub use export::Export;
 pub use options::OptionInfo;

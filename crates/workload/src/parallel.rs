@@ -75,7 +75,7 @@ where
             Ok(())
         })
     })
-    .inspect_err(|_| busy.end_statements(context))?;
+    .inspect_err(|_| busy.end_statements(context.target, context.stop))?;
     result.take().ok_or_else(interrupted)
 }
 
@@ -169,7 +169,7 @@ fn run_jobs(
             }
         })
     });
-    done.inspect_err(|_| busy.end_statements(context))
+    done.inspect_err(|_| busy.end_statements(context.target, context.stop))
 }
 
 /// The number of sessions that can work in parallel on this system.

@@ -190,6 +190,27 @@ fn interrupt_ends_a_statement_of_prepare_on_the_server_too() {
 }
 
 #[test]
+fn interrupt_ends_a_statement_of_before_run_on_the_server_too() {
+    let (sandbox, database) = (Sandbox::new(), "dyno_interrupt_before_run");
+    let url = server::database(database);
+    let lock = server::hold(database, "");
+    let plan = format!(
+        "system = \"{url}\"\nworkload = {{ kind = \"sysbench/oltp_point_select\", table_size = 10 }}\n\
+         [sql]\nbefore_run = [\"{}\"]\n",
+        lock.question()
+    );
+    sandbox.file("plan.toml", &plan);
+    let run =
+        Background::start(&sandbox, &mut sandbox.dyno(["run", "plan.toml", "--set=cleanup=true"]));
+    wait_until("the statement waits", || lock.is_asked());
+    run.interrupt();
+    assert_interrupted(&run.finish());
+    assert!(!lock.is_asked(), "the statement has ended on the server");
+    assert_eq!(tables(database), "", "the cleanup is done");
+    lock.release();
+}
+
+#[test]
 fn interrupt_in_verify_still_runs_cleanup_and_does_not_wait_for_the_server() {
     let (sandbox, database) = (Sandbox::new(), "dyno_interrupt_verify");
     let url = server::database(database);
