@@ -62,7 +62,7 @@ fn read_places(reader: &mut OptionReader<'_>) -> Vec<Place> {
     for text in &texts {
         match Place::parse(text) {
             Ok(place) => places.push(place),
-            Err(why) => reader.reject("generators", why, EXAMPLE),
+            Err(why) => reader.reject("generators", format!("`generators`: {why}"), EXAMPLE),
         }
     }
     places
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn wrong_keys_of_generators_are_explained_at_their_line() {
         for (load, key, told) in [
-            ("generators = [\"local\", \"bench1\"]", "generators", "bench1"),
+            ("generators = [\"local\", \"bench1\"]", "generators", "`generators`: this is not a place"),
             ("generators = [[\"local\"]]", "generators", "a text or a list of texts"),
             ("on_generator_loss = \"end\"", "on_generator_loss", "without `generators`"),
             ("keep_copies = true", "keep_copies", "without `generators`"),

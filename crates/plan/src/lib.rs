@@ -25,6 +25,7 @@ mod reader;
 mod rounds;
 mod scrub;
 mod seek;
+mod shell_words;
 mod shuffle;
 mod simulated;
 mod source;
