@@ -278,9 +278,10 @@ fn retries(summary: &Summary) -> Option<Finding> {
 }
 
 /// Clients without a connection and clients that left are in no transaction, so the law does not apply when
-/// connections or clients were lost.
+/// connections, clients or generators were lost.
 fn littles_law(measured: &Measured<'_>, summary: &Summary) -> Option<Finding> {
-    if has_lost_connections(measured) || measured.clients_lost > 0 {
+    let has_lost_generators = measured.generators.iter().any(|part| part.lost.is_some());
+    if has_lost_connections(measured) || measured.clients_lost > 0 || has_lost_generators {
         return None;
     }
     let law = summary.littles_law.filter(|law| law.mismatch.abs() > LITTLES_LAW_MAX)?;

@@ -26,7 +26,7 @@ pub struct Measured<'a> {
     pub clients: usize,
     /// Measured transactions of each client; empty when not known.
     pub client_events: &'a [u64],
-    /// Clients that left early.
+    /// Clients that left early, without those of lost generators.
     pub clients_lost: usize,
     /// Pause of a client between transactions.
     pub think_time_ns: Nanos,

@@ -24,7 +24,7 @@ use record::{
 use crate::comparison::Row;
 use crate::conclusion::Conclusion;
 use crate::noise_floor;
-use generators::{parts, usage_of};
+use generators::{clients_left, parts, usage_of};
 use points::points;
 
 /// Stands for a latency without an upper bound, and leaves room for the mean of two of them.
@@ -286,7 +286,7 @@ impl<'a> Trial<'a> {
             percentiles,
             clients: record.header.clients,
             client_events: &client_events,
-            clients_lost: clients.iter().filter(|client| client.failure.is_some()).count(),
+            clients_lost: end.map_or(0, clients_left),
             think_time_ns: record.header.load.think_time.as_nanos().try_into().unwrap_or(u64::MAX),
             rules: &record.header.workload.rules,
             conditions: &record.conditions,

@@ -1,8 +1,10 @@
 //! The generators of a trial's load, as the checks need them.
 
+use std::ops::Range;
+
 use analysis::{GeneratorPart, Usage};
 use measure::{Generator, GeneratorStall};
-use record::{ClientUsage, GeneratorRecord, TrialRecord};
+use record::{ClientUsage, GeneratorRecord, TrialEnd, TrialRecord};
 
 use crate::digest::Trial;
 
@@ -27,6 +29,15 @@ pub(super) fn parts<'r>(record: &'r TrialRecord, events: &'r [u64]) -> Vec<Gener
     };
     let parts = record.end.iter().flat_map(|end| end.generator_parts());
     parts.map(part).collect()
+}
+
+/// Clients that left early, without those of lost generators: the loss has a finding of its own.
+pub(super) fn clients_left(end: &TrialEnd) -> usize {
+    let lost = end.generator_parts().iter().filter(|part| part.lost.is_some());
+    let lost: Vec<&Range<usize>> = lost.map(|part| &part.clients).collect();
+    let is_lost = |client: usize| lost.iter().any(|clients| clients.contains(&client));
+    let left = end.clients.iter().enumerate().filter(|(_, client)| client.failure.is_some());
+    left.filter(|(client, _)| !is_lost(*client)).count()
 }
 
 /// CPU time of a process of dyno, with the most threads that could run at once: no more than its event loops, and no more

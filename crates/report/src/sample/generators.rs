@@ -1,6 +1,8 @@
 //! Runs with two generators.
 
-use measure::{ClockComparison, GeneratorClock, GeneratorLoss, HostFacts, LatencyHistogram};
+use measure::{
+    ClockComparison, ErrorClass, Failure, GeneratorClock, GeneratorLoss, HostFacts, LatencyHistogram,
+};
 use record::{ClientRecord, ClientUsage, GeneratorRecord, Run, TrialRecord};
 
 use super::{Shape, generator, make};
@@ -23,7 +25,11 @@ pub(crate) fn generators() -> Run {
 pub(crate) fn lost_generator() -> Run {
     let mut run = generators();
     run.trials.truncate(1);
-    let far = &mut run.trials[0].end.as_mut().unwrap().generators[1];
+    let end = run.trials[0].end.as_mut().unwrap();
+    let far = &mut end.generators[1];
+    for client in far.clients.clone() {
+        end.clients[client].failure = Some(Failure::new(ErrorClass::Connection, "", "lost"));
+    }
     far.clock.as_mut().unwrap().end = None;
     let reason = "its connection <closed>".to_owned();
     far.lost = Some(GeneratorLoss { at_ns: 3_200_000_000, reason });
