@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use measure::{
-    Ceiling, Condition, DecidedEnds, Edges, Failure, Identity, Interval, LatencyHistogram, LoadedRows, MemberExit, Nanos, Operation, OperationTally, Outage, Phase,
-    QueryPlan, Rules, Tally, TimedTurn, TrialStatus, Watched, sum,
+    Ceiling, Condition, DecidedEnds, Edges, Failure, Identity, Interval, LatencyHistogram,
+    LoadedRows, MemberExit, Nanos, Operation, OperationTally, Outage, Phase, QueryPlan, Rules,
+    Tally, TimedTurn, TrialStatus, Watched, sum,
 };
 use plan::{Arrivals, Rate};
 use serde::{Deserialize, Serialize};

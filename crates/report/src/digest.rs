@@ -12,8 +12,8 @@ use analysis::{
     Slice, Summary, Usage, Window, check, check_run, host_of_node, over_repetitions, summarize_due,
 };
 use measure::{
-    Edges, Host, LatencyHistogram, Operation, OperationTally, Outage,
-    of_transactions, transaction_latencies,
+    Edges, Host, LatencyHistogram, Operation, OperationTally, Outage, of_transactions,
+    transaction_latencies,
 };
 use plan::{Arrivals, Rate};
 use record::{

@@ -99,9 +99,8 @@ fn table(trials: &[&Trial<'_>], percentiles: &[f64]) -> Table {
 /// What a generator got through.
 fn load_cells(part: &Part<'_>, unit: TimeUnit, percentiles: &[f64]) -> Vec<String> {
     let latency = part.latency.known();
-    let show = |value: Option<(f64, bool)>| {
-        value.map_or("-".to_owned(), |value| unit.show_bounded(value))
-    };
+    let show =
+        |value: Option<(f64, bool)>| value.map_or("-".to_owned(), |value| unit.show_bounded(value));
     let mut cells = vec![
         count(part.clients as u64),
         count(part.workers as u64),

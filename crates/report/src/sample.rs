@@ -15,8 +15,8 @@ use measure::{
 };
 use record::{
     ClientRecord, ClientUsage, Cpu, Disk, Dyno, Environment, GeneratorRecord, Identity, LoadRecord,
-    OpenRecord, PhaseRecord, ProbeRecord, Run, RunHeader, RunStatus, SeekRecord, System, TrialEnd, TrialHeader,
-    TrialRecord, TrialStatus, VariantRecord, WorkloadRecord,
+    OpenRecord, PhaseRecord, ProbeRecord, Run, RunHeader, RunStatus, SeekRecord, System, TrialEnd,
+    TrialHeader, TrialRecord, TrialStatus, VariantRecord, WorkloadRecord,
 };
 
 pub(crate) use generators::{generators, lost_generator};

@@ -261,8 +261,7 @@ mod tests {
         // One of its four seconds; all together it is one of the eight of two processes that watched themselves.
         assert_eq!(found[1].value("stalled"), Some(&Value::Part(0.25)));
         let trial = seconds_of(&[1_000; 4]);
-        let measured =
-            Measured { generators: &parts, window: (S, 5 * S), ..trial.measured() };
+        let measured = Measured { generators: &parts, window: (S, 5 * S), ..trial.measured() };
         assert_eq!(summarize(&measured).generator.unwrap().stalled, 0.125);
     }
 

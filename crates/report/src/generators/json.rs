@@ -18,9 +18,7 @@ pub(crate) fn json(trial: &Trial<'_>) -> Option<Value> {
 fn part(part: &Part<'_>) -> Value {
     let record = part.record;
     let clients = record.map(|record| &record.clients);
-    let comparison = |it: ClockComparison| {
-        json!({ "offset_ns": it.offset_ns, "uncertainty_ns": it.uncertainty_ns })
-    };
+    let comparison = |it: ClockComparison| json!({ "offset_ns": it.offset_ns, "uncertainty_ns": it.uncertainty_ns });
     json!({
         "name": part.name,
         "host": part.host,

@@ -53,7 +53,10 @@ fn every_view_has_the_generators_and_the_loss_of_one() {
     assert!(!page.contains("<closed>"));
     let codes: Vec<_> = digest.trials[0].findings.iter().map(|finding| finding.code).collect();
     assert!(codes.contains(&analysis::Code::GeneratorLost), "{codes:?}");
-    assert!(!codes.contains(&analysis::Code::ClientsLeft), "its clients are told with it: {codes:?}");
+    assert!(
+        !codes.contains(&analysis::Code::ClientsLeft),
+        "its clients are told with it: {codes:?}"
+    );
     for view in [crate::markdown(&digest), crate::terminal(&digest)] {
         assert!(view.contains("Generators") && view.contains("lost at 3.200 s"), "{view}");
         assert!(view.contains("A generator of the load was lost (doubtful)"), "{view}");

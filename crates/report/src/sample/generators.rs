@@ -1,7 +1,8 @@
 //! Runs with two generators.
 
 use measure::{
-    ClockComparison, ErrorClass, Failure, GeneratorClock, GeneratorLoss, HostFacts, LatencyHistogram,
+    ClockComparison, ErrorClass, Failure, GeneratorClock, GeneratorLoss, HostFacts,
+    LatencyHistogram,
 };
 use record::{ClientRecord, ClientUsage, GeneratorRecord, Run, TrialRecord};
 
@@ -40,7 +41,8 @@ fn share_out(trial: &mut TrialRecord) {
     let clients = trial.header.clients;
     trial.header.load.threads = 3;
     let [mut near, mut far] = [LatencyHistogram::new(), LatencyHistogram::new()];
-    for (latency_ns, count) in trial.total.transaction_latencies(&trial.header.operations).values() {
+    for (latency_ns, count) in trial.total.transaction_latencies(&trial.header.operations).values()
+    {
         (0..count / 2).for_each(|_| far.record(latency_ns));
         (count / 2..count).for_each(|_| near.record(latency_ns));
     }
