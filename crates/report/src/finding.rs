@@ -118,8 +118,8 @@ const HOLES: &str = "its panels and what it took are not known there";
 
 const STOOD_STILL: &str = "it was stopped, its machine was, or other programs had the CPU; latencies of that time \
                            are dyno's own, not the system's";
-const STALLS: &str = "[{subject}: ]from {start_ns} to {end_ns}[, the longest of {stalls}, {total_ns} in all], {stalled} of the \
-                      measured time";
+const STALLS: &str = "[{subject}: ]from {start_ns} to {end_ns}[, the longest of {stalls}, {total_ns} in all], \
+                      {stalled} of the measured time";
 
 /// Headline, meaning with remedy, and the template of the figures.
 #[expect(clippy::too_many_lines, reason = "it is one table")]
@@ -183,8 +183,8 @@ fn words(code: Code) -> (&'static str, &'static str, &'static str) {
         Code::ClientSaturated => (
             "The load generator was nearly out of CPU",
             "throughput may be its limit and latency includes waiting for it; give it more cores",
-            "[{subject}: ]{used_threads} of {usable_threads} threads busy[, the busiest of its workers {busiest_worker} of the \
-             time]",
+            "[{subject}: ]{used_threads} of {usable_threads} threads busy[, the busiest of its workers \
+             {busiest_worker} of the time]",
         ),
         Code::ClientSaturatedBriefly => (
             "The load generator was nearly out of CPU for a while",
@@ -198,14 +198,14 @@ fn words(code: Code) -> (&'static str, &'static str, &'static str) {
         }
         Code::GeneratorLost => (
             "A generator of the load was lost",
-            "from then on the load was smaller, or it ended; what that generator had not reported yet is missing, and so \
-             are its transactions in flight; run the trial again",
+            "from then on the load was smaller, or it ended; what that generator had not reported yet is missing, and \
+             so are its transactions in flight; run the trial again",
             "{subject} at {at_ns}[, {absent_ns} before the end of the measured time, {absent} of it]: {reason}",
         ),
         Code::GeneratorClock => (
             "The clock of a generator's host is not sure",
-            "its intervals may lie beside those of the others, so that figures over time mix two moments; figures of the \
-             whole window hardly change; look for a slow path between the hosts, or for a clock that is being set",
+            "its intervals may lie beside those of the others, so that figures over time mix two moments; figures of \
+             the whole window hardly change; look for a slow path between the hosts, or for a host that was suspended",
             "{subject}: known within {uncertainty_ns}[, moved by {moved_ns} during the trial], with intervals of \
              {interval_ns}",
         ),

@@ -1,5 +1,5 @@
-//! The generators of a load side by side, and together: in tables, as CSV and JSON, and their losses in the plots over
-//! time. Empty where the process of the run offered every load.
+//! The generators of a load side by side, and together: in tables, as CSV and JSON, and their losses in the plots
+//! over time. Empty where the process of the run offered every load.
 
 mod csv;
 mod json;
@@ -19,13 +19,13 @@ pub(crate) use json::{json, summary};
 pub(crate) const TITLE: &str = "Generators";
 
 /// Says how to read the tables.
-pub(crate) const NOTE: &str = "The row \"together\" is of all generators: its percentiles are those of all transactions, merged \
-                               exactly, not means of the percentiles above it. Late: how long after its time a transaction \
-                               started though a client was idle, in 99 % of the cases at most. Spread: the standard deviation of \
-                               transactions over the clients of a generator, as a part of their mean. Clocks are monotonic \
-                               ones, which begin when a host starts, compared with that of the process of dyno run before and \
-                               after the load: known within is how far the true difference may be from the comparison, moved \
-                               by how much the difference changed.";
+pub(crate) const NOTE: &str = "\
+    The row \"together\" is of all generators: its percentiles are those of all transactions, merged exactly, not means \
+    of the percentiles above it. Late: how long after its time a transaction started though a client was idle, in 99 % of \
+    the cases at most. Spread: the standard deviation of transactions over the clients of a generator, as a part of \
+    their mean. Clocks are monotonic ones, which begin when a host starts, compared with that of the process of dyno \
+    run before and after the load: known within is how far the true difference may be from the comparison, moved by \
+    how much the difference changed.";
 
 /// The hosts of the generators, each as it was at first; empty when none of them has told of its own.
 pub(crate) fn hosts(digest: &Digest<'_>) -> Table {

@@ -21,8 +21,9 @@ pub struct ReportError {
     pub cause: io::Error,
 }
 
-/// Writes report.html, report.md, report.csv, report-watch.csv and report.json into `folder`, and report-generators.csv
-/// where there were several generators, and replaces existing ones; beside the record also verdict.json, as the verdict of this dyno. Returns the path of report.html.
+/// Writes report.html, report.md, report.csv, report-watch.csv and report.json into `folder`, and
+/// report-generators.csv where there were several generators, and replaces existing ones; beside the record also
+/// verdict.json, as the verdict of this dyno. Returns the path of report.html.
 ///
 /// # Errors
 /// When a file cannot be written.

@@ -1,4 +1,4 @@
-//! Checks of several generators against each other: whether all were there, kept the same time and got through as much.
+//! Checks of several generators against each other: whether all were there, kept the same time and got as much done.
 
 use measure::{GeneratorLoss, Nanos};
 
@@ -56,8 +56,8 @@ struct Loaded<'a> {
     transactions: f64,
 }
 
-/// The generator whose clients (event loops, in an open loop) differ most from the mean of all, if by more than chance and
-/// transactions that the window cut off explain. A generator that was lost is no measure.
+/// The generator whose clients (event loops, in an open loop) differ most from the mean of all, if by more than chance
+/// and transactions that the window cut off explain. A generator that was lost is no measure.
 pub(super) fn uneven(measured: &Measured<'_>) -> Option<Finding> {
     let is_open = measured.open.is_some();
     let there = measured.generators.iter().filter(|part| part.lost.is_none());

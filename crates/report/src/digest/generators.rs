@@ -8,8 +8,8 @@ use record::{ClientUsage, GeneratorRecord, TrialEnd, TrialRecord};
 
 use crate::digest::Trial;
 
-/// The generators with a part of the load each; empty where the process of the run offered the whole. `events` are the
-/// measured transactions of each client of the trial.
+/// The generators with a part of the load each; empty where the process of the run offered the whole. `events` are
+/// the measured transactions of each client of the trial.
 pub(super) fn parts<'r>(record: &'r TrialRecord, events: &'r [u64]) -> Vec<GeneratorPart<'r>> {
     let load = &record.header.load;
     let part = |one: &'r GeneratorRecord| GeneratorPart {
@@ -40,8 +40,8 @@ pub(super) fn clients_left(end: &TrialEnd) -> usize {
     left.filter(|(client, _)| !is_lost(*client)).count()
 }
 
-/// CPU time of a process of dyno, with the most threads that could run at once: no more than its event loops, and no more
-/// than the CPUs that it may use or that the plan gives it. A number of 0 is not known.
+/// CPU time of a process of dyno, with the most threads that could run at once: no more than its event loops, and no
+/// more than the CPUs that it may use or that the plan gives it. A number of 0 is not known.
 pub(super) fn usage_of(
     usage: &ClientUsage,
     usable: Option<u32>,
@@ -64,8 +64,8 @@ impl<'a> Trial<'a> {
         self.record.end.as_ref().map_or(&[], |end| end.generator_parts())
     }
 
-    /// The processes that offered the load, as far as they have observed themselves, each with the name of its generator;
-    /// the name is empty where the process of the run offered the whole.
+    /// The processes that offered the load, as far as they have observed themselves, each with the name of its
+    /// generator; the name is empty where the process of the run offered the whole.
     pub(crate) fn generators(&self) -> impl Iterator<Item = (&'a str, &'a Generator)> {
         let lone = self.record.end.as_ref().and_then(|end| end.lone_generator());
         let parts = self.generator_parts().iter();

@@ -8,8 +8,8 @@ use record::{ClientRecord, ClientUsage, GeneratorRecord, Run, TrialRecord};
 
 use super::{Shape, generator, make};
 
-/// Four and sixteen clients, half of them on this host and half on another one. Of the transactions of each length, the
-/// near generator had one half, and the odd one.
+/// Four and sixteen clients, half of them on this host and half on another one. Of the transactions of each length,
+/// the near generator had one half, and the odd one.
 pub(crate) fn generators() -> Run {
     let mut run = make(&Shape {
         systems: 1,
