@@ -458,7 +458,7 @@ fn interval(interval: &IntervalRecord, percentiles: &[f64]) -> Value {
     let values_ns = latencies.percentiles_ns(percentiles.iter().copied());
     let known = values_ns.into_iter().map(|value_ns| (!latencies.is_empty()).then_some(value_ns));
     let values = percentiles.iter().copied().zip(known);
-    json!({
+    let mut value = json!({
         "phase": interval.phase.name(),
         "start_ns": interval.start_ns,
         "end_ns": interval.end_ns,
@@ -467,7 +467,11 @@ fn interval(interval: &IntervalRecord, percentiles: &[f64]) -> Value {
         "queries": tally.queries.total(),
         "retries": tally.retries(),
         "percentiles": percentile_map(values),
-    })
+    });
+    if !interval.generators.is_empty() {
+        value["generators"] = interval.generators.clone().into();
+    }
+    value
 }
 
 #[cfg(test)]

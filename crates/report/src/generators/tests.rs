@@ -44,6 +44,7 @@ fn every_view_has_the_generators_and_the_loss_of_one() {
     for text in [
         "<h2>Generators</h2>",
         ">ssh://bench1 lost<",
+        "throughput of each generator",
         "generator ssh://bench1 lost at 3.200 s: its connection &lt;closed&gt;",
         "<td class=\"w\">lost at 3.200 s</td>",
         "ssh://bench1 at 3.20 s, 1.80 s before the end of the measured time, 45 % of it: its connection",
@@ -72,6 +73,9 @@ fn programs_get_each_generator_in_full() {
     let generators = &report["trials"][0]["generators"];
     let counts = [0, 1].map(|at| generators[at]["transactions"].as_u64().unwrap());
     assert_eq!(Some(counts[0] + counts[1]), report["trials"][0]["transactions"].as_u64());
+    let interval = &report["trials"][0]["intervals"][1];
+    let each = [0, 1].map(|at| interval["generators"][at].as_u64().unwrap());
+    assert_eq!(Some(each[0] + each[1]), interval["transactions"].as_u64());
     insta::assert_snapshot!(serde_json::to_string_pretty(&generators[1]).unwrap());
     insta::assert_snapshot!(csv(&digest).unwrap().replace("\r\n", "\n"));
 }

@@ -2,7 +2,7 @@
 //! outages, the stalls of dyno itself, its failures, the servers that exited and the generators that were lost.
 
 use measure::{LatencyHistogram, Phase, Tally};
-use record::IntervalRecord;
+use record::{IntervalRecord, add_counts};
 
 use crate::digest::Trial;
 use crate::number::{count, latency_ns};
@@ -100,6 +100,8 @@ pub(crate) struct MergedIntervals<'a> {
     pub(crate) to: f64,
     pub(crate) tally: Tally,
     latencies: Vec<&'a LatencyHistogram>,
+    /// Transactions of each of several generators; empty when they are not told apart.
+    pub(crate) generators: Vec<u64>,
 }
 
 /// The intervals; neighbours are merged when there are more than the plot can show.
@@ -117,13 +119,18 @@ fn merged(intervals: usize) -> usize {
 fn step(intervals: &[IntervalRecord]) -> Option<MergedIntervals<'_>> {
     let (first, last) = (intervals.first()?, intervals.last()?);
     let mut tally = Tally::new(0);
-    intervals.iter().for_each(|interval| tally.merge(&interval.tally));
+    let mut generators = Vec::new();
+    for interval in intervals {
+        tally.merge(&interval.tally);
+        add_counts(&mut generators, &interval.generators);
+    }
     Some(MergedIntervals {
         phase: first.phase,
         from: first.start_ns as f64 / 1e9,
         to: last.end_ns as f64 / 1e9,
         tally,
         latencies: intervals.iter().map(|interval| &interval.latencies).collect(),
+        generators,
     })
 }
 

@@ -46,6 +46,10 @@ fn share_out(trial: &mut TrialRecord) {
         (0..count / 2).for_each(|_| far.record(latency_ns));
         (count / 2..count).for_each(|_| near.record(latency_ns));
     }
+    for interval in &mut trial.intervals {
+        let transactions = interval.tally.transactions;
+        interval.generators = vec![transactions.div_ceil(2), transactions / 2];
+    }
     let end = trial.end.as_mut().unwrap();
     let half = |usage: ClientUsage| ClientUsage {
         user_ns: usage.user_ns / 2,
