@@ -41,7 +41,7 @@ pub(crate) fn hosts(digest: &Digest<'_>) -> Table {
         let Some(host) = part.host.filter(|_| !seen.contains(&part.name)) else { continue };
         seen.push(part.name);
         let texts = [part.name, &host.host, &host.processor].map(str::to_owned);
-        let mut row = texts.to_vec();
+        let mut row = Vec::from(texts);
         row.extend([host.cores.to_string(), host.kernel.clone(), host.build.clone()]);
         table.row(row);
     }
