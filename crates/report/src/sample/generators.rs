@@ -18,7 +18,7 @@ pub(crate) fn generators() -> Run {
         repetitions: 1,
         seconds: (1, 4),
     });
-    run.trials.iter_mut().for_each(share_out);
+    run.trials.iter_mut().for_each(split_in_halves);
     run
 }
 
@@ -37,7 +37,7 @@ pub(crate) fn lost_generator() -> Run {
     run
 }
 
-fn share_out(trial: &mut TrialRecord) {
+fn split_in_halves(trial: &mut TrialRecord) {
     let clients = trial.header.clients;
     trial.header.load.threads = 3;
     let [mut near, mut far] = [LatencyHistogram::new(), LatencyHistogram::new()];
