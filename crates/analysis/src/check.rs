@@ -81,6 +81,7 @@ pub fn check(measured: &Measured<'_>, summary: &Summary) -> Vec<Finding> {
     all.extend(ends::check(measured));
     all.extend(few_values(measured, summary));
     all.extend(generator::check(measured, summary));
+    all.extend(generators::saturated_hosts(measured, summary));
     all.extend(generators::clocks(measured));
     all.extend(mix(summary));
     all.extend(other_statements(measured));

@@ -14,6 +14,7 @@ pub(super) fn parts<'r>(record: &'r TrialRecord, events: &'r [u64]) -> Vec<Gener
     let load = &record.header.load;
     let part = |one: &'r GeneratorRecord| GeneratorPart {
         name: &one.name,
+        host: one.host.as_ref(),
         client_events: events.get(one.clients.clone()).unwrap_or_default(),
         workers: one.workers,
         transactions: one.transactions,
