@@ -12,6 +12,7 @@ mod error;
 mod files;
 #[cfg(test)]
 mod fuzz;
+mod generator;
 mod hlog;
 mod input;
 mod interval;
@@ -30,8 +31,9 @@ pub use cross_check::{Counted, CrossCheck};
 pub use environment::{Cpu, Disk, Environment, System};
 pub use error::{Damage, RecordError};
 pub use files::replace_durably;
+pub use generator::GeneratorRecord;
 pub use input::read_view;
-pub use interval::IntervalRecord;
+pub use interval::{IntervalRecord, add_counts};
 pub use measure::{Identity, TrialStatus};
 pub use reader::{RunSummary, Runs, list};
 pub use run::{Dyno, Run, RunHeader, RunStatus, SeekRecord};

@@ -4,15 +4,15 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use measure::{
-    Ceiling, Condition, DecidedEnds, Edges, Failure, Generator, Identity, Interval,
-    LatencyHistogram, LoadedRows, MemberExit, Nanos, Operation, OperationTally, Outage, Phase,
-    QueryPlan, Rules, Tally, TimedTurn, TrialStatus, Watched, sum,
+    Ceiling, Condition, DecidedEnds, Edges, Failure, Identity, Interval, LatencyHistogram,
+    LoadedRows, MemberExit, Nanos, Operation, OperationTally, Outage, Phase, QueryPlan, Rules,
+    Tally, TimedTurn, TrialStatus, Watched, sum,
 };
 use plan::{Arrivals, Rate};
 use serde::{Deserialize, Serialize};
 
 use crate::wire::{arrivals, is_default, loaded_rows, nanos, steps};
-use crate::{CrossCheck, Damage, IntervalRecord};
+use crate::{CrossCheck, Damage, GeneratorRecord, IntervalRecord};
 
 /// The facts about a trial that are known before it begins.
 #[derive(Clone, Debug, PartialEq)]
@@ -178,9 +178,9 @@ pub struct TrialEnd {
     pub cross_check: Option<CrossCheck>,
     /// CPU and memory use of the load generator during the measured load; `None` when not known.
     pub usage: Option<ClientUsage>,
-    /// Whether the load generator's own threads ran when they had work to do; `None` in virtual time, and when not
-    /// known.
-    pub generator: Option<Generator>,
+    /// The processes that offered the load, which together have the figures above; empty in virtual time, and when
+    /// nothing is known of them.
+    pub generators: Vec<GeneratorRecord>,
     /// How the phases ended that may end by what is measured.
     pub decided_ends: DecidedEnds,
     /// The phase before the load that failed and ended the trial; `None` when none did.
@@ -258,7 +258,7 @@ impl TrialEnd {
             idle_round_trips: LatencyHistogram::new(),
             cross_check: None,
             usage: None,
-            generator: None,
+            generators: Vec::new(),
             decided_ends: DecidedEnds::default(),
             failed_phase: None,
         }
@@ -320,10 +320,19 @@ impl TrialRecord {
     /// # Panics
     /// When the interval has other operations than the header.
     pub fn add(&mut self, interval: &Interval) {
+        self.add_shared(interval, Vec::new());
+    }
+
+    /// Adds the next interval with the transactions of each of several generators.
+    ///
+    /// # Panics
+    /// As [`TrialRecord::add`].
+    pub fn add_shared(&mut self, interval: &Interval, generators: Vec<u64>) {
         if interval.phase == Phase::Measure {
             self.total.merge(&interval.tally);
         }
-        let record = IntervalRecord::new(interval, &self.header.operations);
+        let record =
+            IntervalRecord { generators, ..IntervalRecord::new(interval, &self.header.operations) };
         match self.earlier_part(&record) {
             Some(earlier) => earlier.merge(&record),
             None => self.intervals.push(record),
