@@ -12,6 +12,7 @@ mod ending;
 #[doc(hidden)]
 #[cfg(test)]
 mod fuzz;
+mod generators;
 mod options;
 mod overrides;
 mod parse;
@@ -44,6 +45,7 @@ pub use cpus::CpuList;
 pub use ending::{
     PRECISE_INTERVALS_MIN, PreciseFigure, PrecisionPlan, STEADY_INTERVALS_MIN, SteadyPlan,
 };
+pub use generators::{OnGeneratorLoss, generator_names};
 pub use options::{Line, Options};
 pub use parse::LEAST_DIFFERENCE;
 pub use password::Password;
