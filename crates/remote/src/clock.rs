@@ -6,6 +6,8 @@
 
 use std::time::Duration;
 
+use measure::ClockComparison;
+
 use crate::problem::Problem;
 
 /// The most questions.
@@ -16,15 +18,6 @@ const QUESTIONS_MIN: usize = 4;
 const ENOUGH_NS: u64 = 500_000_000;
 /// How long an answer may take.
 pub(crate) const ANSWER_BOUND: Duration = Duration::from_secs(5);
-
-/// How far the clock of another host is from ours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ClockComparison {
-    /// Their monotonic clock minus ours, ns.
-    pub offset_ns: i64,
-    /// The true offset is at most so far from [`Self::offset_ns`], ns.
-    pub uncertainty_ns: u64,
-}
 
 /// One question of the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -68,7 +68,7 @@ impl Incoming {
                     Err(_) => return,
                 };
                 let bytes = Zeroizing::new(buffer[..length].to_vec());
-                if sender.send(Part { at_ns: net::monotonic_ns(), bytes }).is_err() {
+                if sender.send(Part { at_ns: net::kernel_ns(), bytes }).is_err() {
                     return;
                 }
             }
@@ -82,7 +82,7 @@ impl Incoming {
     pub(crate) fn wait(&mut self, bound: Duration) -> Came {
         if !self.rest.is_empty() {
             let bytes = std::mem::take(&mut self.rest);
-            return Came::Part(Part { at_ns: net::monotonic_ns(), bytes });
+            return Came::Part(Part { at_ns: net::kernel_ns(), bytes });
         }
         match self.parts.recv_timeout(bound) {
             Ok(part) => Came::Part(part),

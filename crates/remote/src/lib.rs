@@ -6,6 +6,7 @@
 //! none. Everything that comes from the other side has bounds. [`RemoteHost`] watches a host with it.
 
 mod clock;
+mod dispatch;
 mod end;
 mod frame;
 #[cfg(test)]
@@ -20,15 +21,17 @@ mod problem;
 mod program;
 mod queue;
 mod script;
+mod shared;
 mod shell;
+mod start;
 mod stderr;
 #[cfg(test)]
 mod tests;
 
-pub use clock::ClockComparison;
 pub use end::End;
-pub use hello::Hello;
-pub use host_watch::{HostWatchRequest, RemoteHost, serve_host_watch};
+pub use host_watch::{
+    GENERATOR_NAME, HOST_WATCH_COMMAND, HostWatchRequest, RemoteHost, serve_host_watch,
+};
 pub use link::{Receiver, Sender};
 pub use peer::{Peer, StartOptions};
 pub use problem::{LinkError, Problem};

@@ -13,6 +13,9 @@ pub enum Problem {
     /// The other side has sent nothing, not even a heartbeat.
     #[error("no sign of life for {0} s")]
     Silent(u64),
+    /// The other side does not read what it is sent.
+    #[error("it has read nothing for {0} s")]
+    NotReading(u64),
     /// The other side does not keep to the protocol.
     #[error("not a message of dyno: {0}")]
     Garbage(String),

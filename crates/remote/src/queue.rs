@@ -149,6 +149,11 @@ impl Queue {
         !is_busy(&state) && state.end != Some(End::Broken)
     }
 
+    /// Whether an item was taken and not yet dealt with.
+    pub(crate) fn is_in_work(&self) -> bool {
+        self.state().in_work > 0
+    }
+
     /// Adds no more items.
     pub(crate) fn close(&self) {
         let mut state = self.state();
