@@ -1,7 +1,7 @@
 //! A real SSH server on loopback, with its own keys, and the client with its own configuration.
 
 use std::fs;
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, TcpListener};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
@@ -23,6 +23,11 @@ pub(crate) struct Sshd<'s> {
 impl<'s> Sshd<'s> {
     /// Starts it, and puts an `ssh` into the sandbox's folder of programs that knows its key.
     pub(crate) fn start(sandbox: &'s Sandbox) -> Self {
+        Self::start_by(sandbox, &["env"])
+    }
+
+    /// The same behind the words of another program, such as one that changes the network.
+    pub(crate) fn start_by(sandbox: &'s Sandbox, words: &[&str]) -> Self {
         for key in ["host_key", "user_key", "other_key"] {
             let file = sandbox.path().join(key);
             let mut keygen = Command::new("ssh-keygen");
@@ -46,11 +51,14 @@ impl<'s> Sshd<'s> {
             ),
         );
         let log = fs::File::create(sandbox.path().join("sshd.log")).unwrap();
-        let mut server = Command::new(SSHD);
-        server.args(["-D", "-e", "-p", &port.to_string(), "-f"]).arg(config);
+        let mut server = Command::new(words[0]);
+        server.args(&words[1..]).arg(SSHD).args(["-D", "-e", "-p", &port.to_string(), "-f"]).arg(config);
         let server = server.stdin(Stdio::null()).stderr(log).spawn().expect("sshd is installed");
         let sshd = Self { sandbox, server, port };
-        wait_until("the SSH server listens", || TcpStream::connect(("127.0.0.1", port)).is_ok());
+        let log = sandbox.path().join("sshd.log");
+        wait_until("the SSH server listens", || {
+            fs::read_to_string(&log).unwrap().contains("Server listening on 127.0.0.1")
+        });
         let key = fs::read_to_string(sandbox.path().join("host_key.pub")).unwrap();
         sandbox.file("known_hosts", &format!("[127.0.0.1]:{port} {key}"));
         sshd.client("user_key", "known_hosts");
