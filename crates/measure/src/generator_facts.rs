@@ -11,7 +11,7 @@ pub struct HostFacts {
     pub host: String,
     /// The architecture of its processor, such as `x86_64`.
     pub processor: String,
-    /// Hardware threads that the generator may use.
+    /// Hardware threads that the generator may use; 0 when not known.
     pub cores: u32,
     /// The system's kernel with its version.
     pub kernel: String,
@@ -53,7 +53,7 @@ impl GeneratorClock {
 /// A generator that was lost during a trial.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GeneratorLoss {
-    /// When, on the trial's clock, warm-up included.
+    /// When it was noticed, on the trial's clock, warm-up included.
     pub at_ns: Nanos,
     /// Why, as far as it is known.
     pub reason: String,
