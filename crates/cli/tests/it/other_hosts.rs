@@ -231,7 +231,8 @@ fn a_host_that_is_lost_during_the_load_is_a_note_and_the_load_goes_on() {
         // One of them may have ended with another.
         let _ = nix::sys::signal::kill(pid, Signal::SIGKILL);
     }
-    let readings = |trial: &record::TrialRecord, host: usize| trial.watched.hosts[host].readings.len();
+    let readings =
+        |trial: &record::TrialRecord, host: usize| trial.watched.hosts[host].readings.len();
     wait_until("nothing is left over there", || sshd.started().is_empty());
     let before = Run::open(&sandbox.runs()[0]).unwrap();
     let before = readings(&before.trials[0], 0);
