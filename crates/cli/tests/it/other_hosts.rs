@@ -15,8 +15,8 @@ use crate::sshd::Sshd;
 /// A plan of a short load with these endpoints.
 fn plan(sandbox: &Sandbox, endpoints: &str, time: &str) {
     let text = format!(
-        "system = \"sqlite\"\nworkload = \"sysbench/oltp_point_select\"\nworkload.table_size = 100\n\
-         watch.endpoints = [{endpoints}]\nload.clients = 1\nload.warm_up = \"0s\"\nload.time = \"{time}\"\n"
+        "system = \"sqlite\"\n[workloads.w]\nkind = \"sysbench/oltp_point_select\"\ntable_size = 100\n\
+         [watch]\nendpoints = [{endpoints}]\n[load]\nclients = 1\nwarm_up = \"0s\"\ntime = \"{time}\"\n"
     );
     sandbox.file("plan.toml", &text);
 }
