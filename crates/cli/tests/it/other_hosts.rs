@@ -115,7 +115,7 @@ fn hosts_that_are_not_reached_are_notes_with_the_reason() {
     places.push("command:no-such-program-anywhere".to_owned());
     places.push("ssh://127.0.0.1:1".to_owned());
     for (key, known_hosts, expected) in [
-        ("other_key", "known_hosts", "Permission denied (publickey)"),
+        ("other_key", "known_hosts", "Permission denied (publickey"),
         ("user_key", "no_hosts", "Host key verification failed"),
     ] {
         sshd.client(key, known_hosts);
