@@ -1,10 +1,10 @@
 set -f;
 umask 077;
 folder="";
-clean() { [ -z "$folder" ] || rm -rf "$folder"; };
+clean() { trap "" HUP INT TERM PIPE; [ -z "$folder" ] || rm -rf "$folder"; folder=""; };
 trap clean EXIT;
 trap "exit 1" HUP INT TERM PIPE;
-refuse() { echo dyno-refused "$*"; exit 1; };
+refuse() { clean; echo dyno-refused "$*"; exit 1; };
 if command -v sha256sum >/dev/null 2>&1; then kind=sha256; else kind=cksum; fi;
 sum_of() {
     if [ $kind = sha256 ]; then set -- $(sha256sum < "$1"); echo "$1";
