@@ -55,6 +55,9 @@ pub(crate) enum Command {
     Workloads(NameArgs),
     /// List systems and their options.
     Systems(NameArgs),
+    /// Watch this host for another dyno, on standard input and output.
+    #[command(hide = true)]
+    WatchHost,
     /// Print a completion script for a shell.
     Completions {
         /// The shell.

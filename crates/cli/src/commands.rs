@@ -17,6 +17,7 @@ mod run;
 mod start;
 mod subject;
 mod up;
+mod watch_host;
 
 use std::env;
 use std::fmt;
@@ -50,6 +51,7 @@ pub(crate) fn dispatch(args: Args) -> Result<ExitCode> {
         Command::Generate(args) => generate::run(&args),
         Command::Workloads(args) => catalogue::workloads(args.name.as_deref()),
         Command::Systems(args) => catalogue::systems(args.name.as_deref()),
+        Command::WatchHost => watch_host::run(),
         Command::Completions { shell } => completions::run(shell),
     }
 }
