@@ -44,7 +44,7 @@ impl OfferedLoad {
     pub(crate) fn example() -> Self {
         Self {
             clients: 1,
-            workers: Workers::Simulated,
+            workers: Workers::Simulated(1),
             cpus: Vec::new(),
             pacing: Pacing::Closed { think_time_ns: 0 },
             warm_up: Duration::ZERO,
@@ -58,12 +58,16 @@ impl OfferedLoad {
         }
     }
 
+    /// Whether its time is a virtual one.
+    pub(crate) fn is_virtual(&self) -> bool {
+        matches!(self.workers, Workers::Simulated(_))
+    }
+
     /// Threads that offer this load.
     pub fn threads(&self) -> usize {
         match self.workers {
             Workers::PerClient => self.clients,
-            Workers::EventLoops(loops) => loops.clamp(1, self.clients),
-            Workers::Simulated => 1,
+            Workers::EventLoops(loops) | Workers::Simulated(loops) => loops.clamp(1, self.clients),
         }
     }
 }
@@ -91,6 +95,7 @@ pub enum Workers {
     PerClient,
     /// This many event loops, which share the clients evenly.
     EventLoops(usize),
-    /// One event loop in virtual time, for the simulated system.
-    Simulated,
+    /// This many event loops in virtual time, each with a clock of its own. The simulated system has one queue for each,
+    /// so that one loop has the whole of it.
+    Simulated(usize),
 }

@@ -220,7 +220,7 @@ fn make_offer(
     let plan = &experiment.plan;
     let load = &plan.load;
     let workers = match access {
-        Access::Simulated { .. } => Workers::Simulated,
+        Access::Simulated { .. } => Workers::Simulated(1),
         Access::Database(target) if target.capabilities().is_blocking => Workers::PerClient,
         Access::Database(_) | Access::Service(_) => {
             let loops = event_loops::of_load(load, event_loops::beside(access));
