@@ -3,6 +3,7 @@
 mod again;
 mod ends;
 mod generator;
+mod generators;
 mod level;
 mod run;
 mod schedule;
@@ -17,8 +18,8 @@ use measure::{
 use crate::chance::{client_dispersion, squares_max};
 use crate::latency::bounded_latency;
 use crate::{
-    Code, DamagedFile, Finding, Latency, Measured, OperationSummary, Subject, Summary, Trend,
-    Value, rules,
+    Code, DamagedFile, Finding, GeneratorFigures, GeneratorPart, Latency, Measured,
+    OperationSummary, Subject, Summary, Trend, Value, rules,
 };
 pub use again::check_baseline_again;
 pub use run::{RunFacts, check_run};
@@ -50,7 +51,7 @@ pub fn check(measured: &Measured<'_>, summary: &Summary) -> Vec<Finding> {
     let unsteadiness = unsteadiness(measured, summary).filter(|_| throughput_change.is_none());
     let latency_drift =
         drift(measured, summary.latency_trend, Code::LatencyTrend).filter(|_| !is_explained);
-    let figures = [
+    let completeness = [
         damage(measured),
         ending(measured),
         (summary.transactions == 0).then(|| Finding::new(Code::NothingMeasured)),
@@ -58,9 +59,8 @@ pub fn check(measured: &Measured<'_>, summary: &Summary) -> Vec<Finding> {
         clients_lost(measured),
         failures(summary),
         rate_missed,
-        schedule::lateness(summary),
-        littles_law(measured, summary),
-        unfairness(measured, summary),
+    ];
+    let figures = [
         throughput_change,
         latency_drift,
         unsteadiness,
@@ -71,10 +71,17 @@ pub fn check(measured: &Measured<'_>, summary: &Summary) -> Vec<Finding> {
     ];
     let mut all = conditions(measured);
     all.extend(member_exits(measured));
+    all.extend(completeness.into_iter().flatten());
+    all.extend(generators::lost(measured));
+    all.extend(schedule::lateness(measured, summary));
+    all.extend(littles_law(measured, summary));
+    all.extend(unfairness(measured, summary));
+    all.extend(generators::uneven(measured));
     all.extend(figures.into_iter().flatten());
     all.extend(ends::check(measured));
     all.extend(few_values(measured, summary));
     all.extend(generator::check(measured, summary));
+    all.extend(generators::clocks(measured));
     all.extend(mix(summary));
     all.extend(other_statements(measured));
     all.extend(latency_limits(measured));
@@ -284,19 +291,33 @@ fn littles_law(measured: &Measured<'_>, summary: &Summary) -> Option<Finding> {
 }
 
 /// In an open loop clients take turns at the arrivals, so their shares have no meaning. Clients that are served
-/// alike differ by chance, as renewal processes do, and by the transaction that is cut off at the end.
-fn unfairness(measured: &Measured<'_>, summary: &Summary) -> Option<Finding> {
-    let fairness = summary.fairness.filter(|_| measured.open.is_none())?;
-    let variation = fairness.variation();
-    if variation <= UNFAIRNESS_MAX {
-        return None;
+/// alike differ by chance, as renewal processes do, and by the transaction that is cut off at the end. Each generator's
+/// clients are compared with each other; [`generators::uneven`] compares the generators.
+fn unfairness(measured: &Measured<'_>, summary: &Summary) -> Vec<Finding> {
+    if measured.open.is_some() {
+        return Vec::new();
     }
-    let clients = measured.client_events.len();
-    let chance =
-        client_dispersion(measured) / fairness.mean * squares_max(clients) / clients as f64;
-    let cut_off = 0.5 / fairness.mean;
-    (variation.powi(2) > UNFAIRNESS_MAX.powi(2) + chance + cut_off.powi(2))
-        .then(|| Finding::new(Code::Unfair).with("variation", Value::Part(variation)))
+    let unfair = |one: &GeneratorPart<'_>, figures: &GeneratorFigures| {
+        let fairness = figures.fairness?;
+        let variation = fairness.variation();
+        if variation <= UNFAIRNESS_MAX {
+            return None;
+        }
+        let clients = one.client_events.len();
+        let chance =
+            client_dispersion(measured) / fairness.mean * squares_max(clients) / clients as f64;
+        let cut_off = 0.5 / fairness.mean;
+        (variation.powi(2) > UNFAIRNESS_MAX.powi(2) + chance + cut_off.powi(2)).then(|| {
+            Finding::about(subject(one), Code::Unfair).with("variation", Value::Part(variation))
+        })
+    };
+    let each = measured.each_generator();
+    each.iter().zip(&summary.generators).filter_map(|(one, it)| unfair(one, it)).collect()
+}
+
+/// A generator, where there are several; otherwise the trial.
+fn subject(one: &GeneratorPart<'_>) -> Subject {
+    if one.name.is_empty() { Subject::Trial } else { Subject::Generator(one.name.to_owned()) }
 }
 
 /// A rate that changes makes figures drift on purpose.

@@ -33,6 +33,8 @@ pub enum Subject {
     Trial,
     /// A host, by its name.
     Host(String),
+    /// One of the generators of the load, by its name.
+    Generator(String),
     /// A server, by its name.
     Server(String),
     /// A condition on the data, by its name.
@@ -107,6 +109,12 @@ pub enum Code {
     GeneratorStalled,
     /// As [`Code::GeneratorStalled`], for so long that the figures are not those of the system.
     GeneratorStalledLong,
+    /// One of several generators was lost before the end of the load.
+    GeneratorLost,
+    /// The clock of a generator's host is not known well enough, or moved, for its intervals to be those of the others.
+    GeneratorClock,
+    /// The clients or event loops of one generator got through far more or far less than those of the others.
+    GeneratorsUneven,
     /// In an open loop, fewer transactions were answered than arrived.
     RateMissed,
     /// The load generator was late for its schedule, so that latencies include its own delay.
@@ -215,6 +223,9 @@ impl Code {
             Self::ClientSaturatedBriefly => ("client-saturated-briefly", Doubtful),
             Self::GeneratorStalled => ("generator-stalled", Doubtful),
             Self::GeneratorStalledLong => ("generator-stalled", Invalid),
+            Self::GeneratorLost => ("generator-lost", Doubtful),
+            Self::GeneratorClock => ("generator-clock", Doubtful),
+            Self::GeneratorsUneven => ("generators-uneven", Doubtful),
             Self::RateMissed => ("rate-missed", Doubtful),
             Self::GeneratorLate => ("generator-late", Doubtful),
             Self::LittlesLaw => ("littles-law", Doubtful),
@@ -274,6 +285,7 @@ impl Subject {
             Self::Run => ("run", ""),
             Self::Trial => ("trial", ""),
             Self::Host(name) => ("host", name),
+            Self::Generator(name) => ("generator", name),
             Self::Server(name) => ("server", name),
             Self::Condition(name) => ("condition", name),
             Self::Operations(name) => ("operations", name),

@@ -59,14 +59,16 @@ pub use estimate::{Estimate, Interval95, Method, over_repetitions};
 pub use figure::{Between, Metric, OverTime};
 pub use finding::{Code, Finding, Severity, Subject, Value};
 pub use fisher::{Cases, fisher_exact};
-pub use generator::{GeneratorSummary, WorkersSummary};
+pub use generator::{GeneratorFigures, GeneratorSummary, WorkersSummary};
 pub use growth::{Growth, growth};
 pub use host::{HostFigure, MeanPeak, ProcessFigure, SampleWindow, ValueOrigin, mean_peak, thin};
 pub(crate) use hot::{HotSpot, hottest};
 pub use latency::{Bounds, Latency};
 pub use levels::{Levels, Purchase, RunLevels, RunPurchase, TrialCost, TrialFigure};
 pub use looks::looks;
-pub use measured::{CountedStatements, DamagedFile, Measured, Offered, Slice, Usage, Window};
+pub use measured::{
+    CountedStatements, DamagedFile, GeneratorPart, Measured, Offered, Slice, Usage, Window,
+};
 pub use metrics::{evaluate, is_reported, kind_of, merged, of_kind};
 pub use node::host_of_node;
 pub use open_loop::OpenSummary;

@@ -1,8 +1,8 @@
 //! The input of summaries and checks: the measurements of one trial.
 
 use measure::{
-    Condition, DecidedEnds, Edges, Generator, LatencyHistogram, MemberExit, Nanos, Operation,
-    Outage, Phase, QueryCounts, Rules, Tally, TrialStatus, Watched,
+    Condition, DecidedEnds, Edges, Generator, GeneratorClock, GeneratorLoss, LatencyHistogram,
+    MemberExit, Nanos, Operation, Outage, Phase, QueryCounts, Rules, Tally, TrialStatus, Watched,
 };
 
 /// Start (inclusive) and end (exclusive) on the trial's clock.
@@ -46,8 +46,13 @@ pub struct Measured<'a> {
     pub load_end_ns: Nanos,
     /// Resource use of the load generator during the measured load.
     pub usage: Option<Usage>,
-    /// Whether the load generator's own threads ran when they had work to do; `None` when not known.
+    /// Whether the load generator's own threads ran when they had work to do, where one process offered the load;
+    /// `None` when not known.
     pub generator: Option<&'a Generator>,
+    /// The generators with a part of the load each; empty where one process offered the whole.
+    pub generators: &'a [GeneratorPart<'a>],
+    /// Planned length of an interval.
+    pub interval_ns: Nanos,
     /// The schedule of arrivals; `None` in a closed loop.
     pub open: Option<Offered<'a>>,
     /// Whether the system under test runs in this process, so that dyno's CPU time includes the system's.
@@ -66,6 +71,31 @@ pub struct Measured<'a> {
     pub damage: Option<DamagedFile<'a>>,
 }
 
+/// One of the generators of a load, or the process that offered the whole.
+#[derive(Clone, Copy, Debug)]
+pub struct GeneratorPart<'a> {
+    /// Its name; empty for a process that offered the whole.
+    pub name: &'a str,
+    /// Measured transactions of each of its clients; empty when not known.
+    pub client_events: &'a [u64],
+    /// Its event loops; 0 when not known.
+    pub workers: usize,
+    /// Its transactions that succeeded in the window.
+    pub transactions: u64,
+    /// Latencies of its transactions that were due in the window; `None` when they are not told apart.
+    pub latencies: Option<&'a LatencyHistogram>,
+    /// Start delay of its transactions for which an idle client was waiting; `None` in a closed loop.
+    pub lateness: Option<&'a LatencyHistogram>,
+    /// Whether its own threads ran when they had work to do; `None` when not known.
+    pub own: Option<&'a Generator>,
+    /// Its resource use during the measured load.
+    pub usage: Option<Usage>,
+    /// Its clock; `None` where it is the coordinator's.
+    pub clock: Option<GeneratorClock>,
+    /// Its loss during the trial.
+    pub lost: Option<&'a GeneratorLoss>,
+}
+
 /// The place from which on the record of a trial cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DamagedFile<'a> {
@@ -75,6 +105,27 @@ pub struct DamagedFile<'a> {
     pub line: usize,
     /// Description of the damage.
     pub what: &'a str,
+}
+
+impl<'a> Measured<'a> {
+    /// Every generator; the process that offered the whole load where there are no parts.
+    pub(crate) fn each_generator(&self) -> Vec<GeneratorPart<'a>> {
+        if !self.generators.is_empty() {
+            return self.generators.to_vec();
+        }
+        vec![GeneratorPart {
+            name: "",
+            client_events: self.client_events,
+            workers: 0,
+            transactions: self.total.transactions,
+            latencies: None,
+            lateness: self.open.map(|offered| offered.lateness),
+            own: self.generator,
+            usage: self.usage,
+            clock: None,
+            lost: None,
+        }]
+    }
 }
 
 impl Measured<'_> {

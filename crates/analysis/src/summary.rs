@@ -7,7 +7,7 @@ use measure::{
     sum, transaction_latencies,
 };
 
-use crate::generator::{self, GeneratorSummary};
+use crate::generator::{self, GeneratorFigures, GeneratorSummary};
 use crate::latency::{Latency, bounded_latency, latency, per};
 use crate::measured::{Measured, Slice, Usage};
 use crate::moments::{mean, standard_deviation};
@@ -74,8 +74,11 @@ pub struct Summary {
     pub traffic: Traffic,
     /// CPU that the load generator kept busy on average, in hardware threads.
     pub client_cpu_threads: Option<f64>,
-    /// Whether the load generator's own threads ran when they had work to do; `None` when not known.
+    /// Whether the load generator's own threads ran when they had work to do, those of all generators together; `None`
+    /// when not known.
     pub generator: Option<GeneratorSummary>,
+    /// Each generator by itself; one where a single process offered the load.
+    pub generators: Vec<GeneratorFigures>,
     /// The load generator's cost of a transaction.
     pub cost_per_transaction: Option<Cost>,
     /// The load generator's cost of a statement.
@@ -208,7 +211,8 @@ pub fn summarize_due(measured: &Measured<'_>, due: &[OperationTally]) -> Summary
             .usage
             .filter(|_| seconds > 0.0)
             .map(|usage| sum([usage.user_ns, usage.system_ns]) as f64 / 1e9 / seconds),
-        generator: generator::summarize(measured),
+        generator: generator::pooled(measured),
+        generators: generator::each(measured, seconds),
         cost_per_transaction: cost(measured.usage, total.traffic, ended),
         cost_per_query: cost(measured.usage, total.traffic, total.queries.total()),
         errors,
@@ -271,7 +275,7 @@ fn operations(
         .collect()
 }
 
-fn fairness(events: &[u64]) -> Option<Fairness> {
+pub(crate) fn fairness(events: &[u64]) -> Option<Fairness> {
     if events.len() < 2 {
         return None;
     }

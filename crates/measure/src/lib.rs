@@ -10,6 +10,7 @@ mod connections;
 mod edges;
 mod error;
 mod generator;
+mod generator_facts;
 mod histogram;
 mod host;
 mod identity;
@@ -35,6 +36,7 @@ pub use connections::{Connections, ConnectionsReading, TcpCounters};
 pub use edges::Edges;
 pub use error::{Disposition, ErrorClass, ErrorKey, Failure, FailureParts};
 pub use generator::{CpuSpan, Generator, GeneratorStall, WorkerCpu};
+pub use generator_facts::{ClockComparison, GeneratorClock, GeneratorLoss, HostFacts};
 pub use histogram::{LatencyHistogram, SIGNIFICANT_DIGITS};
 pub use host::{
     CpuTimes, DiskCounters, HostReading, NetworkCounters, ProcessDisk, ProcessReading, Runnable,

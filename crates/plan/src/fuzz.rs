@@ -53,6 +53,9 @@ interval = "500ms"
 think_time = "10ms"
 workers = 2
 cpus = "0,2-3"
+generators = ["local", "local"]
+on_generator_loss = "continue"
+keep_copies = true
 "#;
 
 /// A plan with this text.

@@ -12,17 +12,20 @@ mod ending;
 #[doc(hidden)]
 #[cfg(test)]
 mod fuzz;
+mod generators;
 mod options;
 mod overrides;
 mod parse;
 mod parts;
 mod password;
+mod place;
 mod problem;
 mod rate;
 mod reader;
 mod rounds;
 mod scrub;
 mod seek;
+mod shell_words;
 mod shuffle;
 mod simulated;
 mod source;
@@ -42,9 +45,11 @@ pub use cpus::CpuList;
 pub use ending::{
     PRECISE_INTERVALS_MIN, PreciseFigure, PrecisionPlan, STEADY_INTERVALS_MIN, SteadyPlan,
 };
+pub use generators::{OnGeneratorLoss, generator_names};
 pub use options::{Line, Options};
 pub use parse::LEAST_DIFFERENCE;
 pub use password::Password;
+pub use place::Place;
 pub use problem::{Color, Problem, Problems};
 pub use rate::{Arrivals, OpenLoop, Rate, RateStep, show_steps};
 pub use reader::OptionReader;

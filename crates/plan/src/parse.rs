@@ -8,6 +8,7 @@ use std::time::Duration;
 use crate::bounds;
 use crate::ceiling;
 use crate::ending::{self, PRECISE_TIME_DEFAULT};
+use crate::generators::{self, Generators};
 use crate::parts::{self, Part, Role};
 use crate::source::bad_name;
 use crate::variants::{self, Expanded};
@@ -54,7 +55,10 @@ const LOAD_KEYS: &[&str] = &[
     "connect_timeout",
     "cpus",
     "events",
+    "generators",
     "interval",
+    "keep_copies",
+    "on_generator_loss",
     "phase_timeout",
     "prewarm",
     "query_timeout",
@@ -252,6 +256,7 @@ fn read_load(
         None => read_limit(&mut reader, open.as_ref()),
     };
     let (warm_up, steady) = ending::read_warm_up(&mut reader, problems);
+    let Generators { places, on_loss, keep_copies } = generators::read(&mut reader);
     let load = LoadPlan {
         clients: clients.map_or_else(|| vec![1], |list| list.into_iter().map(to_usize).collect()),
         is_clients_given: seek.is_some() || reader.is_given("clients"),
@@ -264,6 +269,9 @@ fn read_load(
         is_limit_given: seek.is_some() || is_limit_given(&mut reader, open.as_ref()),
         interval: read_interval(&mut reader, limit),
         think_time: reader.duration("think_time", Duration::ZERO),
+        generators: places,
+        on_generator_loss: on_loss,
+        keep_copies,
         workers: reader.integer_given("workers", 1..=1024).map(to_usize),
         cpus: reader.cpus("cpus"),
         open,

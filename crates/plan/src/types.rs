@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use crate::rounds::balanced_rounds;
 use crate::{
-    Bounds, CeilingPlan, CpuList, EndpointPlan, OpenLoop, Options, PrecisionPlan, Rate, SeekPlan,
-    SeekTrial, Shuffle, Source, SteadyPlan, WatchPlan,
+    Bounds, CeilingPlan, CpuList, EndpointPlan, OnGeneratorLoss, OpenLoop, Options, Place,
+    PrecisionPlan, Rate, SeekPlan, SeekTrial, Shuffle, Source, SteadyPlan, WatchPlan,
 };
 
 /// One experiment.
@@ -118,8 +118,14 @@ pub struct LoadPlan {
     pub interval: Duration,
     /// Pause of a client between transactions.
     pub think_time: Duration,
-    /// Event loops that share the clients; by default one for each of `cpus`, or as many as suit the system and the
-    /// cores.
+    /// Where the generators are that share the load; empty when this process offers it.
+    pub generators: Vec<Place>,
+    /// What becomes of a trial that loses one of them.
+    pub on_generator_loss: OnGeneratorLoss,
+    /// Whether copies of dyno stay on other hosts after the run.
+    pub keep_copies: bool,
+    /// Event loops that share the clients, of each generator; by default one for each of `cpus`, or as many as suit the
+    /// system and the cores.
     pub workers: Option<usize>,
     /// The CPUs that the threads of the load may use; all when `None`.
     pub cpus: Option<CpuList>,

@@ -12,6 +12,7 @@ mod error;
 mod files;
 #[cfg(test)]
 mod fuzz;
+mod generator;
 mod hlog;
 mod input;
 mod interval;
@@ -30,6 +31,7 @@ pub use cross_check::{Counted, CrossCheck};
 pub use environment::{Cpu, Disk, Environment, System};
 pub use error::{Damage, RecordError};
 pub use files::replace_durably;
+pub use generator::GeneratorRecord;
 pub use input::read_view;
 pub use interval::IntervalRecord;
 pub use measure::{Identity, TrialStatus};

@@ -4,15 +4,14 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use measure::{
-    Ceiling, Condition, DecidedEnds, Edges, Failure, Generator, Identity, Interval,
-    LatencyHistogram, LoadedRows, MemberExit, Nanos, Operation, OperationTally, Outage, Phase,
+    Ceiling, Condition, DecidedEnds, Edges, Failure, Identity, Interval, LatencyHistogram, LoadedRows, MemberExit, Nanos, Operation, OperationTally, Outage, Phase,
     QueryPlan, Rules, Tally, TimedTurn, TrialStatus, Watched, sum,
 };
 use plan::{Arrivals, Rate};
 use serde::{Deserialize, Serialize};
 
 use crate::wire::{arrivals, is_default, loaded_rows, nanos, steps};
-use crate::{CrossCheck, Damage, IntervalRecord};
+use crate::{CrossCheck, Damage, GeneratorRecord, IntervalRecord};
 
 /// The facts about a trial that are known before it begins.
 #[derive(Clone, Debug, PartialEq)]
@@ -178,9 +177,9 @@ pub struct TrialEnd {
     pub cross_check: Option<CrossCheck>,
     /// CPU and memory use of the load generator during the measured load; `None` when not known.
     pub usage: Option<ClientUsage>,
-    /// Whether the load generator's own threads ran when they had work to do; `None` in virtual time, and when not
-    /// known.
-    pub generator: Option<Generator>,
+    /// The processes that offered the load, which together have the figures above; empty in virtual time, and when
+    /// nothing is known of them.
+    pub generators: Vec<GeneratorRecord>,
     /// How the phases ended that may end by what is measured.
     pub decided_ends: DecidedEnds,
     /// The phase before the load that failed and ended the trial; `None` when none did.
@@ -258,7 +257,7 @@ impl TrialEnd {
             idle_round_trips: LatencyHistogram::new(),
             cross_check: None,
             usage: None,
-            generator: None,
+            generators: Vec::new(),
             decided_ends: DecidedEnds::default(),
             failed_phase: None,
         }

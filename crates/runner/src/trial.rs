@@ -14,9 +14,9 @@ use measure::{
 };
 use plan::{LoadPlan, Plan, SystemPlan, Trial, Variant, WarmUp};
 use record::{
-    CallsRecord, ClientRecord, ClientUsage, Identity, LoadRecord, PhaseRecord, ProbeRecord,
-    RecordError, RunWriter, TrialEnd, TrialHeader, TrialStatus, TrialWriter, VariantRecord,
-    WorkloadRecord,
+    CallsRecord, ClientRecord, ClientUsage, GeneratorRecord, Identity, LoadRecord, PhaseRecord,
+    ProbeRecord, RecordError, RunWriter, TrialEnd, TrialHeader, TrialStatus, TrialWriter,
+    VariantRecord, WorkloadRecord,
 };
 use system::Access;
 use workload::{LoadKey, LoadProgress};
@@ -350,7 +350,7 @@ impl<'a, 'b> TrialRecorder<'a, 'b> {
             idle_round_trips: self.idle_round_trips,
             cross_check: None,
             usage: self.usage,
-            generator: self.generator,
+            generators: self.generator.map(GeneratorRecord::lone).into_iter().collect(),
             decided_ends: self.enough.ends(),
             failed_phase: None,
         };

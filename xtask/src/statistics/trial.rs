@@ -217,6 +217,8 @@ fn analyse(
         load_end_ns: 0,
         usage: None,
         generator: None,
+        generators: &[],
+        interval_ns: 0,
         open: trial.rate_per_s.map(|rate_per_s| Offered {
             rate_per_s,
             is_constant: true,

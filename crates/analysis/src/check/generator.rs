@@ -1,8 +1,11 @@
-//! Checks of the load generator itself: whether it ran all the time, and had CPU to spare.
+//! Checks of each load generator itself: whether it ran all the time, and had CPU to spare.
 
 use measure::{GeneratorStall, sum};
 
-use crate::{Code, Finding, Measured, Summary, Value};
+use super::subject;
+use crate::{
+    Code, Finding, GeneratorFigures, GeneratorPart, GeneratorSummary, Measured, Summary, Value,
+};
 
 /// From this part of its available CPU on, the load generator may limit throughput.
 const CPU_MAX: f64 = 0.9;
@@ -10,21 +13,29 @@ const CPU_MAX: f64 = 0.9;
 const STALLED_MAX: f64 = 0.1;
 
 pub(super) fn check(measured: &Measured<'_>, summary: &Summary) -> Vec<Finding> {
-    [stalls(measured, summary), saturation(measured, summary)].into_iter().flatten().collect()
+    let each = measured.each_generator();
+    let found = each.iter().zip(&summary.generators).flat_map(|(one, figures)| {
+        [stalls(measured, one, figures), saturation(measured, one, figures)]
+    });
+    found.flatten().collect()
 }
 
 /// With several stalls, the longest is told, and the length of all.
-fn stalls(measured: &Measured<'_>, summary: &Summary) -> Option<Finding> {
-    let stalled = summary.generator.as_ref()?.stalled;
+fn stalls(
+    measured: &Measured<'_>,
+    one: &GeneratorPart<'_>,
+    figures: &GeneratorFigures,
+) -> Option<Finding> {
+    let GeneratorSummary { stalled, .. } = *figures.own.as_ref()?;
     let (from, to) = measured.window;
     let lengths = || {
-        let all = measured.generator.into_iter().flat_map(|generator| &generator.stalls);
+        let all = one.own.into_iter().flat_map(|generator| &generator.stalls);
         all.map(|stall| (stall.within(from, to), stall)).filter(|(length, _)| *length > 0)
     };
     let (_, longest): (_, &GeneratorStall) = lengths().max_by_key(|(length, _)| *length)?;
     let code =
         if stalled < STALLED_MAX { Code::GeneratorStalled } else { Code::GeneratorStalledLong };
-    let finding = Finding::new(code)
+    let finding = Finding::about(subject(one), code)
         .with("start_ns", Value::At(longest.start_ns))
         .with("end_ns", Value::At(longest.end_ns))
         .with("stalled", Value::Part(stalled));
@@ -37,14 +48,18 @@ fn stalls(measured: &Measured<'_>, summary: &Summary) -> Option<Finding> {
 }
 
 /// An embedded system shares the threads, so busy threads are the intended state.
-fn saturation(measured: &Measured<'_>, summary: &Summary) -> Option<Finding> {
-    let usage = measured.usage.filter(|_| !measured.is_embedded)?;
-    let used = summary.client_cpu_threads?;
-    let workers = summary.generator.as_ref().and_then(|generator| generator.workers);
+fn saturation(
+    measured: &Measured<'_>,
+    one: &GeneratorPart<'_>,
+    figures: &GeneratorFigures,
+) -> Option<Finding> {
+    let usage = one.usage.filter(|_| !measured.is_embedded)?;
+    let used = figures.cpu_threads?;
+    let workers = figures.own.as_ref().and_then(|generator| generator.workers);
     let running_max = workers.map(|workers| workers.running_max);
     let is_near = used >= CPU_MAX * usage.threads as f64;
     if is_near || running_max.is_some_and(|part| part >= CPU_MAX) {
-        let finding = Finding::new(Code::ClientSaturated)
+        let finding = Finding::about(subject(one), Code::ClientSaturated)
             .with("used_threads", Value::Number(used))
             .with("usable_threads", Value::Small(usage.threads as u64));
         return Some(match running_max {
@@ -54,7 +69,7 @@ fn saturation(measured: &Measured<'_>, summary: &Summary) -> Option<Finding> {
     }
     let busiest = workers?.busiest;
     (busiest.running() >= CPU_MAX).then(|| {
-        Finding::new(Code::ClientSaturatedBriefly)
+        Finding::about(subject(one), Code::ClientSaturatedBriefly)
             .with("start_ns", Value::At(busiest.start_ns))
             .with("end_ns", Value::At(busiest.end_ns))
             .with("busiest_worker", Value::Part(busiest.running()))

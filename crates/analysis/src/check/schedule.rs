@@ -10,7 +10,8 @@ use crate::measured::Slice;
 use crate::moments::{mean, standard_deviation};
 use crate::student::critical_t;
 use crate::summary::comparable;
-use crate::{Code, Finding, Measured, Summary, Value};
+use super::subject;
+use crate::{Code, Finding, GeneratorFigures, GeneratorPart, Measured, Summary, Value};
 
 /// An open loop misses its rate when fewer transactions ended than arrived by more than this part, whatever the
 /// number of intervals.
@@ -71,10 +72,16 @@ fn grows(slices: &[Slice]) -> bool {
     groups.len() >= GROUPS_MIN && mean > 0.0 && critical.is_some_and(|t| mean > t * error)
 }
 
-pub(super) fn lateness(summary: &Summary) -> Option<Finding> {
-    let p99_ns = summary.open.as_ref()?.lateness.percentile_ns(99.0)?;
-    (p99_ns > LATENESS_MAX_NS)
-        .then(|| Finding::new(Code::GeneratorLate).with("p99_ns", Value::Nanos(p99_ns)))
+/// Each generator by itself.
+pub(super) fn lateness(measured: &Measured<'_>, summary: &Summary) -> Vec<Finding> {
+    let late = |one: &GeneratorPart<'_>, figures: &GeneratorFigures| {
+        let p99_ns = figures.lateness.percentile_ns(99.0)?;
+        (p99_ns > LATENESS_MAX_NS).then(|| {
+            Finding::about(subject(one), Code::GeneratorLate).with("p99_ns", Value::Nanos(p99_ns))
+        })
+    };
+    let each = measured.each_generator();
+    each.iter().zip(&summary.generators).filter_map(|(one, it)| late(one, it)).collect()
 }
 
 /// The relative variation between intervals that is no fault of the system: a rate that changes explains any. Else it

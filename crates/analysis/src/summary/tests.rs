@@ -73,6 +73,8 @@ impl Trial {
             load_end_ns: 0,
             usage: None,
             generator: None,
+            generators: &[],
+            interval_ns: 1_000_000_000,
             open: None,
             is_embedded: false,
             watched: &self.watched,

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::fuzz::{PLAN, source};
-use crate::{Arrivals, Color, CpuList, RateStep};
+use crate::{Arrivals, Color, CpuList, OnGeneratorLoss, Place, RateStep};
 
 fn parse(text: &str) -> Plan {
     Plan::parse(source(text)).unwrap_or_else(|problems| panic!("{problems}"))
@@ -59,6 +59,9 @@ fn reads_a_whole_plan() {
         is_clients_given: true,
         interval: Duration::from_millis(500),
         think_time: Duration::from_millis(10),
+        generators: vec![Place::Local, Place::Local],
+        on_generator_loss: OnGeneratorLoss::Continue,
+        keep_copies: true,
         workers: Some(2),
         cpus: Some(CpuList::parse("0,2-3").unwrap()),
         open: None,
@@ -361,7 +364,7 @@ colour = "red"
     10 | cleints = 4
        | ^^^^^^^
        |
-       = help: did you mean `clients`? allowed: arrivals, backlog, clients, connect_timeout, cpus, events, interval, phase_timeout, prewarm, query_timeout, rate, reconnect_limit, steps, think_time, time, until, warm_up, workers
+       = help: did you mean `clients`? allowed: arrivals, backlog, clients, connect_timeout, cpus, events, generators, interval, keep_copies, on_generator_loss, phase_timeout, prewarm, query_timeout, rate, reconnect_limit, steps, think_time, time, until, warm_up, workers
 
     error: unknown key `colour`
       --> plans/x.toml:11:1
@@ -369,7 +372,7 @@ colour = "red"
     11 | colour = "red"
        | ^^^^^^
        |
-       = help: allowed: arrivals, backlog, clients, connect_timeout, cpus, events, interval, phase_timeout, prewarm, query_timeout, rate, reconnect_limit, steps, think_time, time, until, warm_up, workers
+       = help: allowed: arrivals, backlog, clients, connect_timeout, cpus, events, generators, interval, keep_copies, on_generator_loss, phase_timeout, prewarm, query_timeout, rate, reconnect_limit, steps, think_time, time, until, warm_up, workers
     "#);
 }
 

@@ -13,7 +13,7 @@ use super::FORMAT;
 use super::condition::ConditionFile;
 use super::cross_check::CrossCheckFile;
 use super::edges::EdgesFile;
-use super::generator::GeneratorFile;
+use super::generator::{GeneratorFile, GeneratorPartFile, into_generators};
 use super::values::is_default;
 use crate::{
     ClientRecord, ClientUsage, CrossCheck, FORMAT_VERSION, Identity, LoadRecord, PhaseRecord,
@@ -99,8 +99,12 @@ struct EndFile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cross_check: Option<CrossCheckFile>,
     usage: Option<ClientUsage>,
+    /// Where the process of the run offered the whole load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     generator: Option<GeneratorFile>,
+    /// Where several processes, or those of other hosts, offered it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    generators: Vec<GeneratorPartFile>,
     #[serde(default, skip_serializing_if = "is_default")]
     decided_ends: DecidedEnds,
     clients: Vec<ClientRecord>,
@@ -189,7 +193,8 @@ impl From<&TrialEnd> for EndFile {
             outages: Vec::new(),
             cross_check: end.cross_check.as_ref().map(CrossCheckFile::from),
             usage: end.usage,
-            generator: end.generator.as_ref().map(GeneratorFile::from),
+            generator: end.lone_generator().map(GeneratorFile::from),
+            generators: end.generator_parts().iter().map(GeneratorPartFile::from).collect(),
             decided_ends: end.decided_ends,
             clients: end.clients.clone(),
             turns: end.turns.clone(),
@@ -271,7 +276,7 @@ impl EndFile {
             idle_round_trips: hlog::decode(&self.idle_round_trips)?,
             cross_check: self.cross_check.map(CrossCheck::from),
             usage: self.usage,
-            generator: self.generator.map(GeneratorFile::into_generator).transpose()?,
+            generators: into_generators(self.generator, self.generators)?,
             decided_ends: self.decided_ends,
             failed_phase: self.failed_phase,
         })

@@ -1,6 +1,7 @@
 //! Runs that are written, cut short and read back.
 
 mod damage;
+mod generators;
 mod large;
 mod power_cut;
 
@@ -17,8 +18,8 @@ use measure::{
 
 use super::*;
 use crate::{
-    ClientRecord, ClientUsage, Counted, CrossCheck, Dyno, Environment, Identity, LoadRecord,
-    OpenRecord, ProbeRecord, Run, SeekRecord, TrialStatus, VariantRecord, WorkloadRecord, list,
+    ClientRecord, ClientUsage, Counted, CrossCheck, Dyno, Environment, GeneratorRecord, Identity,
+    LoadRecord, OpenRecord, ProbeRecord, Run, SeekRecord, TrialStatus, VariantRecord, WorkloadRecord, list,
 };
 
 const EVENT: OperationId = OperationId(0);
@@ -224,7 +225,7 @@ fn trial_end() -> TrialEnd {
             involuntary_switches: 4,
             peak_rss_bytes: 5,
         }),
-        generator: Some(generator()),
+        generators: vec![GeneratorRecord::lone(generator())],
         failed_phase: Some(Phase::Verify),
         decided_ends: decided_ends(),
     }
