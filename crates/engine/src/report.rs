@@ -133,6 +133,21 @@ impl Report {
         Self(UnitReport::Broken { reason })
     }
 
+    /// Whether it is the last report of a generator.
+    #[cfg(test)]
+    pub(crate) fn is_last(&self) -> bool {
+        matches!(self.0, UnitReport::Done(_) | UnitReport::Broken { .. })
+    }
+
+    /// The interval that it closes.
+    #[cfg(test)]
+    pub(crate) fn closed(&self) -> Option<usize> {
+        match self.0 {
+            UnitReport::Closed { index, .. } => Some(index),
+            _ => None,
+        }
+    }
+
     /// The last report of a generator.
     pub(crate) fn last(result: Result<PartEnd, TrialError>) -> Self {
         Self(match result {
