@@ -47,7 +47,7 @@ pub use pacing::{NextStart, Pacing, Turn};
 pub use part::Part;
 pub use report::{Command, Report};
 pub use schedule::Schedule;
-pub use serve::serve;
+pub use serve::{GeneratorObserver, serve};
 pub use simulated::{MachineNoise, Simulated, SimulatedChance};
 pub use stop::{Stop, StopLevel};
 pub use trial::offer;

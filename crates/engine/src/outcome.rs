@@ -122,6 +122,9 @@ pub enum TrialError {
         /// The reason.
         cause: io::Error,
     },
+    /// Generators of the load could not be reached.
+    #[error("{0}")]
+    Generators(String),
     /// A generator of the load could not start, or was lost before the load began.
     #[error("generator {generator}: {reason}")]
     Generator {

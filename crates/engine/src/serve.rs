@@ -20,6 +20,27 @@ use crate::{Load, OfferedLoad, Part, TrialError};
 /// The same in virtual time, where commands let a generator go on.
 const VIRTUAL_POLL_PERIOD: Duration = Duration::from_millis(1);
 
+/// What a generator tells of its part of a load. Times are not told in virtual time.
+pub trait GeneratorObserver {
+    /// A report for the coordinator.
+    fn report(&mut self, report: Report);
+
+    /// The load begins at this time of the kernel's monotonic clock.
+    fn starts(&mut self, _kernel_ns: Nanos) {}
+
+    /// The measured window has begun.
+    fn begins_measuring(&mut self) {}
+
+    /// The measured window is over.
+    fn ends_measuring(&mut self) {}
+}
+
+impl<F: FnMut(Report)> GeneratorObserver for F {
+    fn report(&mut self, report: Report) {
+        self(report);
+    }
+}
+
 /// Runs one part of a load: that of `offer`, of which all parts together are the whole. It starts, and ends early, with
 /// `commands`; when these end, the load ends at once. Returns the last report, which the caller sends after all others.
 ///
@@ -30,7 +51,7 @@ pub fn serve(
     offer: &OfferedLoad,
     load: &dyn Load,
     commands: &Receiver<Command>,
-    report: &mut dyn FnMut(Report),
+    observer: &mut dyn GeneratorObserver,
 ) -> Report {
     let clients = part.clients(offer, load);
     let limit = Limit { events: part.events(offer, &clients), ..offer.limit };
@@ -55,7 +76,9 @@ pub fn serve(
                     clock: Clock::since(origin),
                     intervals: OpenIntervals::new(workers.workers(), workers.hold(offer.interval)),
                     workers: &mut workers,
-                    report,
+                    observer,
+                    has_begun: false,
+                    has_ended: false,
                     ready: 0,
                     end: PartEnd::new(operations, clients.start, clients.len()),
                 };
@@ -75,7 +98,10 @@ struct Relay<'a, 'b> {
     control: &'a Control,
     clock: Clock,
     workers: &'a mut WorkerThreads<'b>,
-    report: &'a mut dyn FnMut(Report),
+    observer: &'a mut dyn GeneratorObserver,
+    /// Whether the measured window has begun, and whether it has ended.
+    has_begun: bool,
+    has_ended: bool,
     intervals: OpenIntervals,
     /// Workers whose clients are all connected.
     ready: usize,
@@ -97,11 +123,19 @@ impl Relay<'_, '_> {
             self.keep_time();
         }
         self.hand_on();
+        self.end_measuring();
         self.end
     }
 
+    /// Tells the observer once that the measured window is over.
+    fn end_measuring(&mut self) {
+        if self.has_begun && !std::mem::replace(&mut self.has_ended, true) {
+            self.observer.ends_measuring();
+        }
+    }
+
     fn send(&mut self, report: UnitReport) {
-        (self.report)(Report(report));
+        self.observer.report(Report(report));
     }
 
     fn on_report(&mut self, worker: usize, report: UnitReport) {
@@ -139,9 +173,16 @@ impl Relay<'_, '_> {
         self.send(UnitReport::Closed { index, interval, missing, news });
     }
 
-    /// Reports intervals without the parts of workers that stand still.
+    /// Tells the observer of the window's edges, and reports intervals without the parts of workers that stand still.
     fn keep_time(&mut self) {
         let Some(now) = self.now() else { return };
+        if now >= self.control.window.start_or_never() && !self.has_begun {
+            self.has_begun = true;
+            self.observer.begins_measuring();
+        }
+        if now >= self.control.end() {
+            self.end_measuring();
+        }
         while let Some((interval, missing)) = self.intervals.take_overdue(now) {
             self.close(interval, missing);
         }
@@ -169,6 +210,7 @@ impl Relay<'_, '_> {
             UnitCommand::Start { kernel_ns } => {
                 let start = self.clock.of_kernel(kernel_ns);
                 let late_ns = self.clock.now().saturating_sub(start);
+                self.observer.starts(kernel_ns);
                 self.control.start_at(start);
                 self.workers.wake();
                 if late_ns > 0 {

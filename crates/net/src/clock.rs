@@ -55,6 +55,11 @@ impl Clock {
         }
     }
 
+    /// The machine's monotonic clock since a time on the kernel's, which may be in the future: until then it is 0.
+    pub fn since_kernel(kernel_ns: Nanos) -> Self {
+        Self(Source::Monotonic(kernel_ns))
+    }
+
     /// Nanoseconds since the origin.
     #[inline]
     pub fn now(&self) -> Nanos {
@@ -85,7 +90,7 @@ pub fn origin() -> Instant {
 /// The kernel's monotonic clock, ns. An [`Instant`] reads the same clock, but computing a difference from it
 /// takes three times as long, and the clock is read for every statement.
 #[inline]
-fn kernel_ns() -> Nanos {
+pub fn kernel_ns() -> Nanos {
     // The clock exists on all supported systems, so this does not fail.
     let now = clock_gettime(ClockId::CLOCK_MONOTONIC).unwrap_or_else(|_| TimeSpec::new(0, 0));
     now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64

@@ -28,7 +28,7 @@ mod within;
 
 pub use affinity::bind_thread;
 pub use blocking::{BlockingCheck, must_end};
-pub use clock::{Clock, origin};
+pub use clock::{Clock, kernel_ns, origin};
 pub use connect_permit::{ConnectPermit, ConnectPermitWait};
 pub use fixed_sizes::FixedSizes;
 pub use listener::{Accepted, Listener};
