@@ -81,6 +81,7 @@ pub fn check(measured: &Measured<'_>, summary: &Summary) -> Vec<Finding> {
     all.extend(ends::check(measured));
     all.extend(few_values(measured, summary));
     all.extend(generator::check(measured, summary));
+    all.extend(generators::saturated_hosts(measured, summary));
     all.extend(generators::clocks(measured));
     all.extend(mix(summary));
     all.extend(other_statements(measured));
@@ -278,9 +279,10 @@ fn retries(summary: &Summary) -> Option<Finding> {
 }
 
 /// Clients without a connection and clients that left are in no transaction, so the law does not apply when
-/// connections or clients were lost.
+/// connections, clients or generators were lost.
 fn littles_law(measured: &Measured<'_>, summary: &Summary) -> Option<Finding> {
-    if has_lost_connections(measured) || measured.clients_lost > 0 {
+    let has_lost_generators = measured.generators.iter().any(|part| part.lost.is_some());
+    if has_lost_connections(measured) || measured.clients_lost > 0 || has_lost_generators {
         return None;
     }
     let law = summary.littles_law.filter(|law| law.mismatch.abs() > LITTLES_LAW_MAX)?;

@@ -46,7 +46,7 @@ pub struct GeneratorFigures {
     pub latency: Latency,
     /// How evenly its clients were served; `None` when not known or with one client.
     pub fairness: Option<Fairness>,
-    /// Start delay of its transactions for which an idle client was waiting, with p99; without values in a closed loop.
+    /// Start delay of its transactions for which an idle client was waiting, with p99; none in a closed loop.
     pub lateness: Latency,
     /// CPU that it kept busy on average, in hardware threads.
     pub cpu_threads: Option<f64>,

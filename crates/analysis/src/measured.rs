@@ -1,8 +1,9 @@
 //! The input of summaries and checks: the measurements of one trial.
 
 use measure::{
-    Condition, DecidedEnds, Edges, Generator, GeneratorClock, GeneratorLoss, LatencyHistogram,
-    MemberExit, Nanos, Operation, Outage, Phase, QueryCounts, Rules, Tally, TrialStatus, Watched,
+    Condition, DecidedEnds, Edges, Generator, GeneratorClock, GeneratorLoss, HostFacts,
+    LatencyHistogram, MemberExit, Nanos, Operation, Outage, Phase, QueryCounts, Rules, Tally,
+    TrialStatus, Watched,
 };
 
 /// Start (inclusive) and end (exclusive) on the trial's clock.
@@ -26,7 +27,7 @@ pub struct Measured<'a> {
     pub clients: usize,
     /// Measured transactions of each client; empty when not known.
     pub client_events: &'a [u64],
-    /// Clients that left early.
+    /// Clients that left early, without those of lost generators.
     pub clients_lost: usize,
     /// Pause of a client between transactions.
     pub think_time_ns: Nanos,
@@ -76,6 +77,8 @@ pub struct Measured<'a> {
 pub struct GeneratorPart<'a> {
     /// Its name; empty for a process that offered the whole.
     pub name: &'a str,
+    /// Its host; `None` when not known.
+    pub host: Option<&'a HostFacts>,
     /// Measured transactions of each of its clients; empty when not known.
     pub client_events: &'a [u64],
     /// Its event loops; 0 when not known.
@@ -115,6 +118,7 @@ impl<'a> Measured<'a> {
         }
         vec![GeneratorPart {
             name: "",
+            host: None,
             client_events: self.client_events,
             workers: 0,
             transactions: self.total.transactions,

@@ -74,8 +74,8 @@ pub struct Summary {
     pub traffic: Traffic,
     /// CPU that the load generator kept busy on average, in hardware threads.
     pub client_cpu_threads: Option<f64>,
-    /// Whether the load generator's own threads ran when they had work to do, those of all generators together; `None`
-    /// when not known.
+    /// Whether the load generator's own threads ran when they had work to do, those of all generators together;
+    /// `None` when not known.
     pub generator: Option<GeneratorSummary>,
     /// Each generator by itself; one where a single process offered the load.
     pub generators: Vec<GeneratorFigures>,

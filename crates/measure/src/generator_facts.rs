@@ -53,7 +53,7 @@ impl GeneratorClock {
 /// A generator that was lost during a trial.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GeneratorLoss {
-    /// When, on the trial's clock, warm-up included.
+    /// When it was noticed, on the trial's clock, warm-up included.
     pub at_ns: Nanos,
     /// Why, as far as it is known.
     pub reason: String,

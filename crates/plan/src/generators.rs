@@ -42,8 +42,9 @@ pub(crate) fn read(reader: &mut OptionReader<'_>) -> Generators {
         for key in ["on_generator_loss", "keep_copies"] {
             if reader.is_given(key) {
                 let message = format!("`{key}` is set without `generators`");
-                let help =
-                    format!("the load comes from this process: leave `{key}` out, or set `generators`");
+                let help = format!(
+                    "the load comes from this process: leave `{key}` out, or set `generators`"
+                );
                 reader.reject(key, message, help);
             }
         }
@@ -124,7 +125,11 @@ mod tests {
     #[test]
     fn wrong_keys_of_generators_are_explained_at_their_line() {
         for (load, key, told) in [
-            ("generators = [\"local\", \"bench1\"]", "generators", "`generators`: this is not a place"),
+            (
+                "generators = [\"local\", \"bench1\"]",
+                "generators",
+                "`generators`: this is not a place",
+            ),
             ("generators = [[\"local\"]]", "generators", "a text or a list of texts"),
             ("on_generator_loss = \"end\"", "on_generator_loss", "without `generators`"),
             ("keep_copies = true", "keep_copies", "without `generators`"),

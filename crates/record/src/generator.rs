@@ -14,8 +14,8 @@ const LONE: &str = "dyno";
 
 /// A process that offered the load of a trial, or a part of it.
 ///
-/// Where the process of the run offered the whole load, its figures are those of the trial: then everything here but the
-/// name and [`GeneratorRecord::generator`] has its default.
+/// Where the process of the run offered the whole load, its figures are those of the trial: then everything here but
+/// the name and [`GeneratorRecord::generator`] has its default.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GeneratorRecord {
     /// Its name: the text of its place in the plan.
@@ -32,8 +32,8 @@ pub struct GeneratorRecord {
     pub transactions: u64,
     /// Its transactions that failed for good in the measured time.
     pub failed_transactions: u64,
-    /// Latencies of its transactions that were due in the measured time: of those that succeeded, and of those that timed
-    /// out at their time limit.
+    /// Latencies of its transactions that were due in the measured time: of those that succeeded, and of those that
+    /// timed out at their time limit.
     pub latencies: LatencyHistogram,
     /// Its part of `TrialEnd::lateness`.
     pub lateness: LatencyHistogram,
@@ -62,8 +62,8 @@ impl GeneratorRecord {
 }
 
 impl TrialEnd {
-    /// Whether the threads of the run's own process ran, where that process offered the whole load; `None` when that is not
-    /// known, too.
+    /// Whether the threads of the run's own process ran, where that process offered the whole load; `None` when that is
+    /// not known, too.
     pub fn lone_generator(&self) -> Option<&Generator> {
         match self.generators.as_slice() {
             [only] if only.name == LONE => only.generator.as_ref(),

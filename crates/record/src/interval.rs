@@ -19,6 +19,8 @@ pub struct IntervalRecord {
     /// Latencies of its transactions, all kinds together: of those that succeeded, and of those that timed out
     /// at their time limit.
     pub latencies: LatencyHistogram,
+    /// Transactions of each of several generators that succeeded, in their order; empty when they are not told apart.
+    pub generators: Vec<u64>,
 }
 
 impl IntervalRecord {
@@ -39,7 +41,7 @@ impl IntervalRecord {
             busy_ns: tally.busy_ns,
         };
         let Interval { phase, start_ns, end_ns, .. } = *interval;
-        Self { phase, start_ns, end_ns, tally, latencies }
+        Self { phase, start_ns, end_ns, tally, latencies, generators: Vec::new() }
     }
 
     /// Adds another part of the same interval.
@@ -47,10 +49,19 @@ impl IntervalRecord {
         self.end_ns = self.end_ns.max(part.end_ns);
         self.tally.merge(&part.tally);
         self.latencies.merge(&part.latencies);
+        add_counts(&mut self.generators, &part.generators);
     }
 
     /// Its length in seconds.
     pub fn seconds(&self) -> f64 {
         (self.end_ns - self.start_ns) as f64 / 1e9
+    }
+}
+
+/// Adds the counts of each generator.
+pub fn add_counts(counts: &mut Vec<u64>, more: &[u64]) {
+    counts.resize(counts.len().max(more.len()), 0);
+    for (count, more) in counts.iter_mut().zip(more) {
+        *count = count.saturating_add(*more);
     }
 }

@@ -209,14 +209,16 @@ pub(crate) fn add_lines(
     while let Some(line) = lines.next()? {
         read += 1;
         let line: Result<IntervalLine, _> = serde_json::from_slice(line);
-        let line = line.map_err(|error| lines.damaged(error.to_string()))?;
+        let mut line = line.map_err(|error| lines.damaged(error.to_string()))?;
         // Where the operations are not known, because trial.json is damaged, the counters are.
         if !operations.is_empty() && line.operations.len() != operations.len() {
             let what = format!("{} operations, not {}", line.operations.len(), operations.len());
             return Err(lines.damaged(what));
         }
         let histograms = histograms(&operations, &line, &mut log)?;
-        record.add(&line.into_interval(histograms).map_err(|what| lines.damaged(what))?);
+        let generators = line.take_generators().map_err(|what| lines.damaged(what))?;
+        let interval = line.into_interval(histograms).map_err(|what| lines.damaged(what))?;
+        record.add_shared(&interval, generators);
     }
     if record.end.is_some() {
         log.end()?;

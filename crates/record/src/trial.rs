@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use measure::{
-    Ceiling, Condition, DecidedEnds, Edges, Failure, Identity, Interval, LatencyHistogram, LoadedRows, MemberExit, Nanos, Operation, OperationTally, Outage, Phase,
-    QueryPlan, Rules, Tally, TimedTurn, TrialStatus, Watched, sum,
+    Ceiling, Condition, DecidedEnds, Edges, Failure, Identity, Interval, LatencyHistogram,
+    LoadedRows, MemberExit, Nanos, Operation, OperationTally, Outage, Phase, QueryPlan, Rules,
+    Tally, TimedTurn, TrialStatus, Watched, sum,
 };
 use plan::{Arrivals, Rate};
 use serde::{Deserialize, Serialize};
@@ -319,10 +320,19 @@ impl TrialRecord {
     /// # Panics
     /// When the interval has other operations than the header.
     pub fn add(&mut self, interval: &Interval) {
+        self.add_shared(interval, Vec::new());
+    }
+
+    /// Adds the next interval with the transactions of each of several generators.
+    ///
+    /// # Panics
+    /// As [`TrialRecord::add`].
+    pub fn add_shared(&mut self, interval: &Interval, generators: Vec<u64>) {
         if interval.phase == Phase::Measure {
             self.total.merge(&interval.tally);
         }
-        let record = IntervalRecord::new(interval, &self.header.operations);
+        let record =
+            IntervalRecord { generators, ..IntervalRecord::new(interval, &self.header.operations) };
         match self.earlier_part(&record) {
             Some(earlier) => earlier.merge(&record),
             None => self.intervals.push(record),

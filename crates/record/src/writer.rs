@@ -1,10 +1,11 @@
 //! Writes a run while it is running.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use jiff::{SignedDuration, Timestamp};
-use measure::{Ceiling, Condition, Interval, MemberExit, Outage, QueryPlan};
+use measure::{Ceiling, Condition, Interval, MemberExit, Nanos, Outage, QueryPlan, sum};
 
 use crate::disk::{self, NewFile};
 use crate::files::{Appender, replace, sync_folder};
@@ -73,6 +74,7 @@ impl RunWriter {
             intervals: Appender::create(&folder.join(INTERVALS))?,
             latencies: Appender::create(&folder.join("latency.hlog"))?,
             written: 0,
+            of_generators: BTreeMap::new(),
             synced: Timestamp::UNIX_EPOCH,
             record: TrialRecord::new(header.clone().without_secrets()),
             folder,
@@ -113,6 +115,8 @@ pub struct TrialWriter {
     latencies: Appender,
     /// How many lines of intervals were written.
     written: u64,
+    /// Transactions of each of several generators in intervals that were not added yet, by their begin.
+    of_generators: BTreeMap<Nanos, Vec<u64>>,
     /// When the last interval was on the disk that had to be.
     synced: Timestamp,
     /// Everything but the intervals, which are only on disk.
@@ -197,6 +201,13 @@ impl TrialWriter {
         self.write()
     }
 
+    /// Notes what one of several generators has counted in an interval, or in a part of it, which is added afterwards.
+    pub fn generator_part(&mut self, generator: usize, part: &Interval) {
+        let counts = self.of_generators.entry(part.start_ns).or_default();
+        counts.resize(counts.len().max(generator + 1), 0);
+        counts[generator] = sum([counts[generator], part.tally.transactions]);
+    }
+
     /// Adds an interval. When this returns, a crash of dyno no longer loses the interval, and a crash of the machine
     /// loses no interval that ended half a second earlier. It waits for the disk, so that it belongs on a thread that
     /// offers no load.
@@ -228,7 +239,8 @@ impl TrialWriter {
         if is_due {
             self.latencies.sync()?;
         }
-        self.intervals.append(interval_line(interval, missing).as_bytes())?;
+        let generators = self.of_generators.remove(&interval.start_ns).unwrap_or_default();
+        self.intervals.append(interval_line(interval, missing, generators).as_bytes())?;
         self.written += 1;
         if is_due {
             self.intervals.sync()?;

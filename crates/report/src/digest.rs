@@ -1,5 +1,6 @@
 //! The input of every view: a run with its trials summarized and grouped.
 
+mod generators;
 mod points;
 mod validity;
 
@@ -11,18 +12,19 @@ use analysis::{
     Slice, Summary, Usage, Window, check, check_run, host_of_node, over_repetitions, summarize_due,
 };
 use measure::{
-    Edges, GeneratorStall, Host, LatencyHistogram, Operation, OperationTally, Outage,
-    of_transactions, transaction_latencies,
+    Edges, Host, LatencyHistogram, Operation, OperationTally, Outage, of_transactions,
+    transaction_latencies,
 };
 use plan::{Arrivals, Rate};
 use record::{
-    Counted, CrossCheck, Identity, Run, TrialEnd, TrialRecord, TrialStatus, VariantRecord,
-    on_all_cores,
+    Counted, CrossCheck, Identity, IntervalRecord, Run, TrialEnd, TrialRecord, TrialStatus,
+    VariantRecord, on_all_cores,
 };
 
 use crate::comparison::Row;
 use crate::conclusion::Conclusion;
 use crate::noise_floor;
+use generators::{clients_left, parts, usage_of};
 use points::points;
 
 /// Stands for a latency without an upper bound, and leaves room for the mean of two of them.
@@ -243,6 +245,15 @@ impl<'a> Digest<'a> {
         told.map(|(count, word)| format!(", {count} {word}")).collect()
     }
 
+    /// A trial by its place in the experiment, with its repetition where points are measured more than once.
+    pub(crate) fn name_of(&self, trial: &Trial<'_>) -> String {
+        if self.is_repeated() {
+            format!("{}, repetition {}", trial.name(), trial.record.header.repetition + 1)
+        } else {
+            trial.name()
+        }
+    }
+
     /// Which trials are doubtful or invalid, and why, in a line; `None` when all are valid.
     pub fn not_valid(&self) -> Option<String> {
         crate::conclusion::not_valid(self)
@@ -260,18 +271,8 @@ impl<'a> Trial<'a> {
         let end = record.end.as_ref();
         let clients = end.map_or(&[][..], |end| &end.clients);
         let client_events: Vec<u64> = clients.iter().map(|client| client.events).collect();
-        let slices: Vec<Slice> = record
-            .measured()
-            .map(|interval| Slice {
-                seconds: interval.seconds(),
-                transactions: interval.tally.transactions,
-                queries: interval.tally.queries.total(),
-                ended: interval.tally.transactions + interval.tally.failed_transactions,
-                busy_ns: interval.tally.busy_ns,
-                // Records without arrivals have zeros; a rate that falls to zero has them in some intervals only.
-                arrivals: (record.total.arrivals > 0).then_some(interval.tally.arrivals),
-            })
-            .collect();
+        let slices = slices(record);
+        let generators = parts(record, &client_events);
         let latencies: Vec<&LatencyHistogram> =
             record.measured().map(|interval| &interval.latencies).collect();
         let is_planned = end.is_some_and(|end| !end.turns.is_empty());
@@ -285,7 +286,7 @@ impl<'a> Trial<'a> {
             percentiles,
             clients: record.header.clients,
             client_events: &client_events,
-            clients_lost: clients.iter().filter(|client| client.failure.is_some()).count(),
+            clients_lost: end.map_or(0, clients_left),
             think_time_ns: record.header.load.think_time.as_nanos().try_into().unwrap_or(u64::MAX),
             rules: &record.header.workload.rules,
             conditions: &record.conditions,
@@ -298,7 +299,9 @@ impl<'a> Trial<'a> {
             }),
             load_end_ns: record.intervals.last().map_or(0, |interval| interval.end_ns),
             usage: usage(record, usable),
-            generator: end.and_then(|end| end.generator.as_ref()),
+            generator: end.and_then(|end| end.lone_generator()),
+            generators: &generators,
+            interval_ns: record.header.load.interval.as_nanos().try_into().unwrap_or(u64::MAX),
             open: record.header.load.open.as_ref().map(|open| Offered {
                 rate_per_s: open.rate_per_s,
                 is_constant: open.rate.is_constant(),
@@ -358,12 +361,6 @@ impl<'a> Trial<'a> {
         &self.record.outages
     }
 
-    /// Times in which dyno itself did not run.
-    pub(crate) fn stalls(&self) -> &'a [GeneratorStall] {
-        let end = self.record.end.as_ref();
-        end.and_then(|end| end.generator.as_ref()).map_or(&[], |generator| &generator.stalls)
-    }
-
     pub(crate) fn status(&self) -> &'static str {
         if self.record.damage.is_some() {
             return DAMAGED;
@@ -380,6 +377,20 @@ impl<'a> Trial<'a> {
     pub(crate) fn has_crashed(&self) -> bool {
         self.record.end.as_ref().is_some_and(|end| matches!(end.status, TrialStatus::Crashed(_)))
     }
+}
+
+/// The measured intervals.
+fn slices(record: &TrialRecord) -> Vec<Slice> {
+    let slice = |interval: &IntervalRecord| Slice {
+        seconds: interval.seconds(),
+        transactions: interval.tally.transactions,
+        queries: interval.tally.queries.total(),
+        ended: interval.tally.transactions + interval.tally.failed_transactions,
+        busy_ns: interval.tally.busy_ns,
+        // Records without arrivals have zeros; a rate that falls to zero has them in some intervals only.
+        arrivals: (record.total.arrivals > 0).then_some(interval.tally.arrivals),
+    };
+    record.measured().map(slice).collect()
 }
 
 fn window(record: &TrialRecord) -> Window {
@@ -432,20 +443,11 @@ fn is_older(record: &TrialRecord) -> bool {
     has_no_edges && record.measured().next().is_some() && !record.header.operations.is_empty()
 }
 
-/// The load generator's CPU time, with the most threads that could run at once: no more than its own, and no
-/// more than the CPUs that it may use or that the plan gives it.
+/// The load generator's CPU time, of all generators together. What they could have used is known of each of them.
 fn usage(record: &TrialRecord, usable: Option<u32>) -> Option<Usage> {
-    let machine = usable.map_or(usize::MAX, |threads| threads as usize);
     let load = &record.header.load;
-    let own = Some(load.threads).filter(|threads| *threads > 0);
-    let given = Some(load.cpus.len()).filter(|cpus| *cpus > 0);
     let usage = record.end.as_ref()?.usage?;
-    Some(Usage {
-        user_ns: usage.user_ns,
-        system_ns: usage.system_ns,
-        switches: usage.switches(),
-        threads: [own, given].into_iter().flatten().fold(machine, usize::min),
-    })
+    Some(usage_of(&usage, usable, load.threads, load.cpus.len()))
 }
 
 #[cfg(test)]

@@ -68,10 +68,7 @@ fn add(groups: &mut Vec<Group>, finding: &Finding, place: String) {
 
 /// The name of a trial with the figures of a finding or, without figures, with its reason.
 fn place(digest: &Digest<'_>, trial: &Trial<'_>, finding: &Finding) -> String {
-    let mut text = trial.name();
-    if digest.is_repeated() {
-        text.push_str(&format!(", repetition {}", trial.record.header.repetition + 1));
-    }
+    let text = digest.name_of(trial);
     let mut figures = figures(finding);
     if figures.is_empty() {
         figures = finding.value("reason").map(show).unwrap_or_default();
@@ -121,8 +118,8 @@ const HOLES: &str = "its panels and what it took are not known there";
 
 const STOOD_STILL: &str = "it was stopped, its machine was, or other programs had the CPU; latencies of that time \
                            are dyno's own, not the system's";
-const STALLS: &str = "from {start_ns} to {end_ns}[, the longest of {stalls}, {total_ns} in all], {stalled} of the \
-                      measured time";
+const STALLS: &str = "[{subject}: ]from {start_ns} to {end_ns}[, the longest of {stalls}, {total_ns} in all], \
+                      {stalled} of the measured time";
 
 /// Headline, meaning with remedy, and the template of the figures.
 #[expect(clippy::too_many_lines, reason = "it is one table")]
@@ -186,19 +183,37 @@ fn words(code: Code) -> (&'static str, &'static str, &'static str) {
         Code::ClientSaturated => (
             "The load generator was nearly out of CPU",
             "throughput may be its limit and latency includes waiting for it; give it more cores",
-            "{used_threads} of {usable_threads} threads busy[, the busiest of its workers {busiest_worker} of the \
-             time]",
+            "[{subject}: ]{used_threads} of {usable_threads} threads busy[, the busiest of its workers \
+             {busiest_worker} of the time]",
         ),
         Code::ClientSaturatedBriefly => (
             "The load generator was nearly out of CPU for a while",
             "latencies of that time include the wait for a busy event loop; give dyno more cores, or more event \
              loops (`workers`)",
-            "a worker ran {busiest_worker} of the time from {start_ns} to {end_ns}",
+            "[{subject}: ]a worker ran {busiest_worker} of the time from {start_ns} to {end_ns}",
         ),
         Code::GeneratorStalled => ("dyno itself stood still for a while", STOOD_STILL, STALLS),
         Code::GeneratorStalledLong => {
             ("dyno itself stood still for much of the time", STOOD_STILL, STALLS)
         }
+        Code::GeneratorLost => (
+            "A generator of the load was lost",
+            "from then on the load was smaller, or it ended; what that generator had not reported yet is missing, and \
+             so are its transactions in flight; run the trial again",
+            "{subject} at {at_ns}[, {absent_ns} before the end of the measured time, {absent} of it]: {reason}",
+        ),
+        Code::GeneratorClock => (
+            "The clock of a generator's host is not sure",
+            "its intervals may lie beside those of the others, so that figures over time mix two moments; figures of \
+             the whole window hardly change; look for a slow path between the hosts, or for a host that was suspended",
+            "{subject}: known within {uncertainty_ns}[, moved by {moved_ns} during the trial], with intervals of \
+             {interval_ns}",
+        ),
+        Code::GeneratorsUneven => (
+            "The generators' clients were not served evenly",
+            "percentiles mix generators with different lots: hosts that are slower, or farther from the system",
+            "{subject}: {each} transactions for each {unit}, {change} against {mean} over all",
+        ),
         Code::RateMissed => (
             "Less was answered than was offered",
             "work piles up, so latencies grow with the time measured; offer less, or more clients if they \
@@ -209,7 +224,7 @@ fn words(code: Code) -> (&'static str, &'static str, &'static str) {
             "The load generator was late by itself",
             "transactions started after their time though a client was free, and their response times \
              include that; give dyno more CPU",
-            "one in a hundred by {p99_ns} or more",
+            "[{subject}: ]one in a hundred by {p99_ns} or more",
         ),
         Code::LittlesLaw => (
             "Throughput and latency do not account for all clients",
@@ -252,7 +267,7 @@ fn words(code: Code) -> (&'static str, &'static str, &'static str) {
         Code::Unfair => (
             "Clients were not served evenly",
             "percentiles mix clients with different lots",
-            "standard deviation {variation} of the mean",
+            "[{subject}: ]standard deviation {variation} of the mean",
         ),
         Code::Trend => (
             "Throughput drifted",

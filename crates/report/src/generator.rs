@@ -44,12 +44,14 @@ pub(crate) fn in_words(delay: &Latency) -> String {
 
 /// Times in which dyno did not run, on the clock of the plots over time.
 pub(crate) fn stalls(trial: &Trial<'_>) -> Table {
-    let mut table = Table::new().words("dyno stood still from").numbers("for");
-    for stall in trial.stalls() {
+    let mut table = Table::new().words("dyno stood still from").numbers("for").words("generator");
+    for (name, stall) in trial.stalls() {
         let start = format!("{:.3} s", stall.start_ns as f64 / 1e9);
-        table.row(vec![start, latency_ns(stall.length_ns())]);
+        table.row(vec![start, latency_ns(stall.length_ns()), name.to_owned()]);
     }
-    table
+    table.without_columns(|head, cells| {
+        head == "generator" && cells.iter().all(|cell| cell.is_empty())
+    })
 }
 
 /// The worst figures of all trials in a line, for a terminal; `None` when nothing is known.
@@ -113,8 +115,7 @@ mod tests {
     #[test]
     fn a_kernel_without_scheduler_statistics_is_told() {
         let mut run = sample::stalled();
-        let end = run.trials[0].end.as_mut().unwrap();
-        end.generator.as_mut().unwrap().workers.clear();
+        sample::generator_of(&mut run.trials[0]).workers.clear();
         let digest = Digest::new(&run);
         let facts = facts(&digest.trials[0]);
         assert_eq!(facts[2], ("workers waited for a CPU", UNKNOWN.to_owned()));
@@ -125,8 +126,7 @@ mod tests {
     #[test]
     fn a_trial_shorter_than_a_sleep_has_no_oversleep() {
         let mut run = sample::stalled();
-        let end = run.trials[0].end.as_mut().unwrap();
-        end.generator.as_mut().unwrap().oversleep = LatencyHistogram::new();
+        sample::generator_of(&mut run.trials[0]).oversleep = LatencyHistogram::new();
         let digest = Digest::new(&run);
         assert_eq!(facts(&digest.trials[0])[0], ("generator overslept", UNKNOWN.to_owned()));
         assert_eq!(line(&digest), None);
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn records_of_earlier_versions_have_no_such_figures() {
         let mut run = sample::stalled();
-        run.trials[0].end.as_mut().unwrap().generator = None;
+        run.trials[0].end.as_mut().unwrap().generators.clear();
         let digest = Digest::new(&run);
         assert_eq!((facts(&digest.trials[0]), for_programs(&digest)), (Vec::new(), Value::Null));
         assert_eq!(line(&digest), None);

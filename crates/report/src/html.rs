@@ -18,8 +18,8 @@ use crate::number::several;
 use crate::svg::Chart;
 use crate::table::{Table, escape};
 use crate::{
-    calls, ceiling, conclusion, confidence, cross_check, ending, generator, loading, member_exits,
-    messages, operations, rules, settings, tables, turns, variance,
+    calls, ceiling, conclusion, confidence, cross_check, ending, generator, generators, loading,
+    member_exits, messages, operations, rules, settings, tables, turns, variance,
 };
 
 const STYLE: &str = include_str!("html/style.css");
@@ -56,6 +56,7 @@ pub fn html(digest: &Digest<'_>) -> String {
     out.push_str(&calls(digest));
     out.push_str(&loading(digest));
     out.push_str(&costs(digest));
+    out.push_str(&of_generators(digest));
     out.push_str(&between(digest));
     out.push_str(&ceilings(digest));
     out.push_str(&servers(digest));
@@ -281,6 +282,17 @@ fn costs(digest: &Digest<'_>) -> String {
     section("costs", "What the load generator spent on a query", &body)
 }
 
+fn of_generators(digest: &Digest<'_>) -> String {
+    let by_point = generators::by_point(digest);
+    if by_point.is_empty() {
+        return String::new();
+    }
+    let hosts = table(&generators::hosts(digest), "Their hosts");
+    let figures = folded(&by_point, &digest.under_test());
+    let body = format!("{hosts}{figures}{}", paragraph(generators::NOTE));
+    section("generators", generators::TITLE, &body)
+}
+
 fn between(digest: &Digest<'_>) -> String {
     let messages = messages::by_point(digest);
     if messages.is_empty() {
@@ -343,14 +355,9 @@ fn trials(digest: &Digest<'_>, out: &mut String) {
 
 fn one_trial(digest: &Digest<'_>, trial: &Trial<'_>, at: usize, open: bool) -> String {
     let header = &trial.record.header;
-    let repetition = if digest.is_repeated() {
-        format!(", repetition {}", header.repetition + 1)
-    } else {
-        String::new()
-    };
     let rate = crate::number::number(trial.summary.transactions_per_s);
     let (status, validity) = (trial.status(), trial.validity().name());
-    let title = format!("{}{repetition}", trial.name());
+    let title = digest.name_of(trial);
     let under_test = header.identity.title();
     let mut out = format!(
         "<details class=\"trial\"{}>\n<summary><span>{}</span> <span class=\"status {status}\">\
@@ -368,6 +375,8 @@ fn one_trial(digest: &Digest<'_>, trial: &Trial<'_>, at: usize, open: bool) -> S
     out.push_str(&folded_figures(&charts.more, &format!("m{at}"), trial));
     let caption = caption(&title, &under_test);
     out.push_str(&table(&operations::of_trial(digest, trial), &caption));
+    let percentiles = &digest.run.header.percentiles;
+    out.push_str(&table(&generators::of_trial(trial, percentiles), generators::TITLE));
     out.push_str("<div class=\"side\">\n<div class=\"column\">\n");
     out.push_str(&table(&confidence::of_trial(trial), "95 % intervals"));
     let note = confidence::of_trial_note(trial);

@@ -1,7 +1,7 @@
 //! The report as JSON, for programs: figures in full, units in the keys.
 
-use analysis::{Cost, EdgeSummary, Estimate, ROUNDS_MIN, Summary, WorkersSummary};
-use measure::{CpuSpan, GeneratorStall, LatencyHistogram, Outage};
+use analysis::{Cost, EdgeSummary, Estimate, Fairness, ROUNDS_MIN, Summary};
+use measure::{LatencyHistogram, Outage};
 use record::{Environment, Identity, IntervalRecord};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
@@ -14,6 +14,7 @@ use crate::cross_check;
 use crate::digest::{Digest, Point, Trial};
 use crate::ending;
 use crate::finding;
+use crate::generators;
 use crate::latency_json::{latency, percentile_map};
 use crate::loading;
 use crate::member_exits;
@@ -283,6 +284,7 @@ fn trial(trial: &Trial<'_>, percentiles: &[f64]) -> Value {
         ("turns", turns::json(trial)),
         ("loaded", loading::json(trial, percentiles)),
         ("decided_ends", ending::json(trial)),
+        ("generators", generators::json(trial)),
     ];
     for (key, part) in parts.into_iter().filter_map(|(key, part)| Some((key, part?))) {
         value[key] = part;
@@ -338,16 +340,13 @@ fn figures(trial: &Trial<'_>) -> Value {
         "edges": edges(summary.edges),
         "operations": operations(summary),
         "errors": errors(summary),
-        "clients_fairness": summary.fairness.map(|fairness| json!({
-            "mean": fairness.mean,
-            "standard_deviation": fairness.standard_deviation,
-            "min": fairness.min,
-            "max": fairness.max,
-        })),
+        "clients_fairness": summary.fairness.map(fairness),
         "littles_law_clients": summary.littles_law.map(|law| law.accounted_for),
         "throughput_variation": summary.throughput_variation,
         "client_cpu_threads": summary.client_cpu_threads,
-        "generator": generator(trial),
+        "generator": summary.generator.as_ref().map(|own| {
+            generators::summary(own, trial.generators().map(|(_, generator)| generator))
+        }),
         "cost_per_transaction": summary.cost_per_transaction.map(cost),
         "cost_per_query": summary.cost_per_query.map(cost),
     })
@@ -443,38 +442,13 @@ fn outage(outage: &Outage) -> Value {
     })
 }
 
-/// Whether dyno's own threads ran; null when it is not known.
-fn generator(trial: &Trial<'_>) -> Option<Value> {
-    let generator = trial.summary.generator.as_ref()?;
-    Some(json!({
-        "oversleep": latency(&generator.oversleep),
-        "stalled": generator.stalled,
-        "stalls": trial.stalls().iter().map(stall).collect::<Vec<_>>(),
-        "workers": generator.workers.as_ref().map(workers),
-    }))
-}
-
-fn stall(stall: &GeneratorStall) -> Value {
-    json!({ "start_ns": stall.start_ns, "end_ns": stall.end_ns })
-}
-
-fn workers(workers: &WorkersSummary) -> Value {
-    let second = |span: &CpuSpan| {
-        json!({
-            "start_ns": span.start_ns,
-            "end_ns": span.end_ns,
-            "running": span.running(),
-            "waiting": span.waiting(),
-        })
-    };
+/// How evenly clients were served.
+pub(crate) fn fairness(fairness: Fairness) -> Value {
     json!({
-        "count": workers.count,
-        "running_mean": workers.running_mean,
-        "running_max": workers.running_max,
-        "waiting_mean": workers.waiting_mean,
-        "waiting_max": workers.waiting_max,
-        "busiest_second": second(&workers.busiest),
-        "most_delayed_second": second(&workers.most_delayed),
+        "mean": fairness.mean,
+        "standard_deviation": fairness.standard_deviation,
+        "min": fairness.min,
+        "max": fairness.max,
     })
 }
 
@@ -484,7 +458,7 @@ fn interval(interval: &IntervalRecord, percentiles: &[f64]) -> Value {
     let values_ns = latencies.percentiles_ns(percentiles.iter().copied());
     let known = values_ns.into_iter().map(|value_ns| (!latencies.is_empty()).then_some(value_ns));
     let values = percentiles.iter().copied().zip(known);
-    json!({
+    let mut value = json!({
         "phase": interval.phase.name(),
         "start_ns": interval.start_ns,
         "end_ns": interval.end_ns,
@@ -493,7 +467,11 @@ fn interval(interval: &IntervalRecord, percentiles: &[f64]) -> Value {
         "queries": tally.queries.total(),
         "retries": tally.retries(),
         "percentiles": percentile_map(values),
-    })
+    });
+    if !interval.generators.is_empty() {
+        value["generators"] = interval.generators.clone().into();
+    }
+    value
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ mod finding;
 #[cfg(test)]
 mod fuzz;
 mod generator;
+mod generators;
 mod headline;
 mod html;
 mod json;

@@ -6,8 +6,8 @@ use crate::statistics::{statistics, transaction_names, usual_percentile};
 use crate::table::{Table, escape_markdown};
 use crate::visible::visible;
 use crate::{
-    calls, ceiling, comparison, conclusion, confidence, ending, loading, messages, operations,
-    rules, seek, settings, tables, variance, watch,
+    calls, ceiling, comparison, conclusion, confidence, ending, generators, loading, messages,
+    operations, rules, seek, settings, tables, variance, watch,
 };
 
 /// The whole report as Markdown (GitHub's tables).
@@ -44,6 +44,8 @@ pub fn markdown(digest: &Digest<'_>) -> String {
     for note in tables::switches_notes(digest) {
         out.push_str(&format!("{}\n\n", escape_markdown(&note)));
     }
+    noted(&mut out, generators::TITLE, &generators::by_point(digest), generators::NOTE);
+    section(&mut out, "Hosts of the generators", &generators::hosts(digest));
     let messages = messages::by_point(digest);
     noted(&mut out, "Messages between dyno and the systems", &messages, messages::ROUND_TRIP);
     for sentence in messages::absences(digest) {

@@ -1,5 +1,7 @@
 //! Made-up runs with exact figures, for tests.
 
+mod generators;
+
 use std::time::Duration;
 
 use analysis::{Seek, Step};
@@ -12,10 +14,12 @@ use measure::{
     TimedTurn, Watched, WorkerCpu,
 };
 use record::{
-    ClientRecord, ClientUsage, Cpu, Disk, Dyno, Environment, Identity, LoadRecord, OpenRecord,
-    PhaseRecord, ProbeRecord, Run, RunHeader, RunStatus, SeekRecord, System, TrialEnd, TrialHeader,
-    TrialRecord, TrialStatus, VariantRecord, WorkloadRecord,
+    ClientRecord, ClientUsage, Cpu, Disk, Dyno, Environment, GeneratorRecord, Identity, LoadRecord,
+    OpenRecord, PhaseRecord, ProbeRecord, Run, RunHeader, RunStatus, SeekRecord, System, TrialEnd,
+    TrialHeader, TrialRecord, TrialStatus, VariantRecord, WorkloadRecord,
 };
+
+pub(crate) use generators::{generators, lost_generator};
 
 /// The size of a made-up run.
 struct Shape {
@@ -88,10 +92,14 @@ pub(crate) fn failed() -> Run {
 pub(crate) fn stalled() -> Run {
     let mut run = run();
     run.trials.truncate(1);
-    let generator = run.trials[0].end.as_mut().and_then(|end| end.generator.as_mut()).unwrap();
     let (start_ns, end_ns) = (2_200_000_000, 3_700_000_000);
-    generator.stalls = vec![GeneratorStall { start_ns, end_ns }];
+    generator_of(&mut run.trials[0]).stalls = vec![GeneratorStall { start_ns, end_ns }];
     run
+}
+
+/// What the process of the run observed of itself in a trial of which it offered the load.
+pub(crate) fn generator_of(trial: &mut TrialRecord) -> &mut Generator {
+    trial.end.as_mut().unwrap().generators[0].generator.as_mut().unwrap()
 }
 
 /// A run of one system that watched this machine and dyno's connections.
@@ -493,7 +501,7 @@ fn trial(header: TrialHeader, seconds: (u64, u64)) -> TrialRecord {
                 involuntary_switches: 7,
                 peak_rss_bytes: 12 << 20,
             }),
-            generator: Some(generator(seconds)),
+            generators: vec![GeneratorRecord::lone(generator(seconds))],
             decided_ends: DecidedEnds::default(),
             failed_phase: None,
         }),

@@ -9,8 +9,8 @@ use crate::table::Table;
 use crate::visible::visible;
 use crate::wrap::fold;
 use crate::{
-    ceiling, comparison, conclusion, confidence, ending, generator, operations, rules, seek,
-    settings, tables, variance, watch,
+    ceiling, comparison, conclusion, confidence, ending, generator, generators, operations, rules,
+    seek, settings, tables, variance, watch,
 };
 
 /// Number of places of one finding that are named; the rest is counted.
@@ -59,6 +59,10 @@ pub fn summary(digest: &Digest<'_>, page: Option<&Path>, width: Option<usize>) -
     watched.extend(generator::line(digest));
     if !watched.is_empty() {
         out.push_str(&format!("\n{}\n", watched.join("\n")));
+    }
+    let parts = generators::by_point(digest);
+    if !parts.is_empty() {
+        out.push_str(&format!("\n{}:\n\n{}", generators::TITLE, parts.text_within(width)));
     }
     let ceilings = ceiling::by_trial(digest);
     if !ceilings.is_empty() {

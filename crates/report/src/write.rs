@@ -8,6 +8,7 @@ use std::thread;
 use record::{Dyno, RecordSize, replace_durably};
 
 use crate::digest::Digest;
+use crate::generators;
 use crate::verdict::{self, Verdict};
 
 /// Why a view could not be written.
@@ -20,8 +21,9 @@ pub struct ReportError {
     pub cause: io::Error,
 }
 
-/// Writes report.html, report.md, report.csv, report-watch.csv and report.json into `folder` and replaces
-/// existing ones; beside the record also verdict.json, as the verdict of this dyno. Returns the path of report.html.
+/// Writes report.html, report.md, report.csv, report-watch.csv and report.json into `folder`, and
+/// report-generators.csv where there were several generators, and replaces existing ones; beside the record also
+/// verdict.json, as the verdict of this dyno. Returns the path of report.html.
 ///
 /// # Errors
 /// When a file cannot be written.
@@ -34,6 +36,9 @@ pub fn write_all(digest: &Digest<'_>, folder: &Path, this: &Dyno) -> Result<Path
         write(folder, "report.md", &crate::markdown(digest))?;
         write(folder, "report.csv", &crate::csv(digest))?;
         write(folder, "report-watch.csv", &crate::watch_csv(digest))?;
+        if let Some(text) = generators::csv(digest) {
+            write(folder, "report-generators.csv", &text)?;
+        }
         write(folder, "report.json", &crate::json(digest))?;
         if let Some(size) = size {
             write(folder, verdict::FILE, &Verdict::of(digest, this, size).json())?;

@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// From this part of its available CPU on, the load generator may limit throughput.
-const CPU_MAX: f64 = 0.9;
+pub(super) const CPU_MAX: f64 = 0.9;
 /// From this part of the measured time on, figures are more of the load generator's stalls than of the system.
 const STALLED_MAX: f64 = 0.1;
 

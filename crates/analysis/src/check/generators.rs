@@ -1,10 +1,11 @@
-//! Checks of several generators against each other: whether all were there, kept the same time and got through as much.
+//! Checks of several generators against each other: whether all were there, kept the same time and got as much done.
 
-use measure::{GeneratorLoss, Nanos};
+use measure::{GeneratorLoss, HostFacts, Nanos};
 
+use super::generator::CPU_MAX;
 use super::{UNFAIRNESS_MAX, subject};
 use crate::chance::{client_dispersion, dispersion, squares_max};
-use crate::{Code, Finding, GeneratorPart, Measured, Value};
+use crate::{Code, Finding, GeneratorPart, Measured, Subject, Summary, Value};
 
 /// Clocks that may differ by more than this part of an interval put what happened into the wrong one too often.
 const CLOCK_SHARE_MAX: Nanos = 10;
@@ -48,6 +49,44 @@ pub(super) fn clocks(measured: &Measured<'_>) -> Vec<Finding> {
     measured.generators.iter().filter_map(finding).collect()
 }
 
+/// Several generators of one host.
+struct Sharing<'a> {
+    host: &'a HostFacts,
+    generators: usize,
+    /// CPU that they kept busy together, in hardware threads.
+    used: f64,
+    /// What each of them could have used, added up.
+    threads: usize,
+}
+
+/// Hosts whose generators together were nearly out of CPU, although none of them alone had all of it.
+pub(super) fn saturated_hosts(measured: &Measured<'_>, summary: &Summary) -> Vec<Finding> {
+    let mut hosts: Vec<Sharing<'_>> = Vec::new();
+    for (part, figures) in measured.generators.iter().zip(&summary.generators) {
+        let (Some(host), Some(usage), Some(used)) = (part.host, part.usage, figures.cpu_threads)
+        else {
+            continue;
+        };
+        match hosts.iter_mut().find(|known| known.host.host == host.host) {
+            Some(known) => {
+                known.generators += 1;
+                known.used += used;
+                known.threads = known.threads.saturating_add(usage.threads);
+            }
+            None => hosts.push(Sharing { host, generators: 1, used, threads: usage.threads }),
+        }
+    }
+    let finding = |it: &Sharing<'_>| {
+        let usable = it.threads.min(it.host.cores as usize);
+        (it.generators > 1 && it.used >= CPU_MAX * usable as f64).then(|| {
+            Finding::about(Subject::Host(it.host.host.clone()), Code::ClientSaturated)
+                .with("used_threads", Value::Number(it.used))
+                .with("usable_threads", Value::Small(usable as u64))
+        })
+    };
+    hosts.iter().filter_map(finding).collect()
+}
+
 /// One generator and its load.
 struct Loaded<'a> {
     part: &'a GeneratorPart<'a>,
@@ -56,8 +95,8 @@ struct Loaded<'a> {
     transactions: f64,
 }
 
-/// The generator whose clients (event loops, in an open loop) differ most from the mean of all, if by more than chance and
-/// transactions that the window cut off explain. A generator that was lost is no measure.
+/// The generator whose clients (event loops, in an open loop) differ most from the mean of all, if by more than chance
+/// and transactions that the window cut off explain. A generator that was lost is no measure.
 pub(super) fn uneven(measured: &Measured<'_>) -> Option<Finding> {
     let is_open = measured.open.is_some();
     let there = measured.generators.iter().filter(|part| part.lost.is_none());
@@ -97,11 +136,12 @@ mod tests {
 
     use super::*;
     use crate::summary::tests::seconds_of;
-    use crate::{Offered, Severity, Subject, Usage, check, summarize};
+    use crate::{Offered, Severity, Usage, check, summarize};
 
     const S: Nanos = 1_000_000_000;
     const PART: GeneratorPart<'_> = GeneratorPart {
         name: "",
+        host: None,
         client_events: &[],
         workers: 1,
         transactions: 0,
@@ -126,7 +166,7 @@ mod tests {
             ..trial.measured()
         };
         let all = check(&measured, &summarize(&measured)).into_iter();
-        all.filter(|it| matches!(it.subject, Subject::Generator(_))).collect()
+        all.filter(|it| matches!(it.subject, Subject::Generator(_) | Subject::Host(_))).collect()
     }
 
     fn of(name: &str) -> Subject {
@@ -261,9 +301,32 @@ mod tests {
         // One of its four seconds; all together it is one of the eight of two processes that watched themselves.
         assert_eq!(found[1].value("stalled"), Some(&Value::Part(0.25)));
         let trial = seconds_of(&[1_000; 4]);
-        let measured =
-            Measured { generators: &parts, window: (S, 5 * S), ..trial.measured() };
+        let measured = Measured { generators: &parts, window: (S, 5 * S), ..trial.measured() };
         assert_eq!(summarize(&measured).generator.unwrap().stalled, 0.125);
+    }
+
+    #[test]
+    fn generators_that_share_a_host_are_out_of_cpu_together() {
+        let host =
+            |name: &str, cores| HostFacts { host: name.to_owned(), cores, ..HostFacts::default() };
+        let (small, large) = (host("small", 2), host("large", 8));
+        // Each kept one thread busy in the four seconds, of the two that it could have used alone.
+        let usage = Usage { user_ns: 4 * S, system_ns: 0, switches: 0, threads: 2 };
+        let part = |name, host| GeneratorPart {
+            name,
+            host: Some(host),
+            usage: Some(usage),
+            transactions: 1_000,
+            client_events: &[1_000],
+            ..PART
+        };
+        let parts = [part("a", &small), part("b", &large), part("c", &small), part("d", &large)];
+        let found = found(&parts, None);
+        let [saturated] = found.as_slice() else { panic!("{found:?}") };
+        let subject = Subject::Host("small".to_owned());
+        assert_eq!((saturated.code, &saturated.subject), (Code::ClientSaturated, &subject));
+        let values = [("used_threads", Value::Number(2.0)), ("usable_threads", Value::Small(2))];
+        assert_eq!(saturated.values, values);
     }
 
     #[test]

@@ -4,13 +4,13 @@ use std::f64::consts::FRAC_1_SQRT_2;
 
 use measure::{Nanos, TrialStatus};
 
+use super::subject;
 use crate::chance::{dispersion, squares_max};
 use crate::latency::per;
 use crate::measured::Slice;
 use crate::moments::{mean, standard_deviation};
 use crate::student::critical_t;
 use crate::summary::comparable;
-use super::subject;
 use crate::{Code, Finding, GeneratorFigures, GeneratorPart, Measured, Summary, Value};
 
 /// An open loop misses its rate when fewer transactions ended than arrived by more than this part, whatever the

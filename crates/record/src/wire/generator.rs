@@ -112,14 +112,20 @@ pub(super) fn into_generators(
     lone: Option<GeneratorFile>,
     parts: Vec<GeneratorPartFile>,
 ) -> Result<Vec<GeneratorRecord>, String> {
-    if parts.len() > GENERATORS_MAX {
-        return Err(format!("{} generators, more than {GENERATORS_MAX}", parts.len()));
-    }
+    check_number(parts.len())?;
     if parts.is_empty() {
         let lone = lone.map(GeneratorFile::into_generator).transpose()?;
         return Ok(lone.map(GeneratorRecord::lone).into_iter().collect());
     }
     parts.into_iter().map(GeneratorPartFile::into_record).collect()
+}
+
+/// Refuses a number of generators that no plan has.
+pub(super) fn check_number(generators: usize) -> Result<(), String> {
+    if generators > GENERATORS_MAX {
+        return Err(format!("{generators} generators, more than {GENERATORS_MAX}"));
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -1,12 +1,14 @@
 //! One line of intervals.jsonl: the counters of an interval. Its histograms are in latency.hlog.
 
 use std::collections::BTreeMap;
+use std::mem;
 
 use measure::{
     ErrorCounts, ErrorKey, Interval, OperationTally, Phase, QueryCounts, Tally, Traffic,
 };
 use serde::{Deserialize, Serialize};
 
+use super::generator::check_number;
 use super::values::is_default;
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -29,6 +31,9 @@ pub(crate) struct IntervalLine {
     /// The workers that had not closed the interval; what they had counted in it is in later lines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     missing_workers: Vec<usize>,
+    /// Transactions of each of several generators that succeeded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    generators: Vec<u64>,
 }
 
 /// Number of values in each histogram of an operation in this interval.
@@ -59,9 +64,14 @@ pub(super) fn errors(files: Vec<ErrorFile>) -> BTreeMap<ErrorKey, ErrorCounts> {
     files.into_iter().map(|it| (it.key, it.counts)).collect()
 }
 
-/// The line of an interval without the counts of these workers, including the line end.
-pub(crate) fn interval_line(interval: &Interval, missing: &[usize]) -> String {
-    let line = IntervalLine { missing_workers: missing.to_vec(), ..interval.into() };
+/// The line of an interval without the counts of these workers, with the transactions of each of several generators,
+/// including the line end.
+pub(crate) fn interval_line(
+    interval: &Interval,
+    missing: &[usize],
+    generators: Vec<u64>,
+) -> String {
+    let line = IntervalLine { missing_workers: missing.to_vec(), generators, ..interval.into() };
     let mut line =
         serde_json::to_string(&line).expect("plain structs with text keys always have a JSON form");
     line.push('\n');
@@ -94,11 +104,21 @@ impl From<&Interval> for IntervalLine {
                 .collect(),
             errors: error_files(tally),
             missing_workers: Vec::new(),
+            generators: Vec::new(),
         }
     }
 }
 
 impl IntervalLine {
+    /// Takes the transactions of each of several generators.
+    ///
+    /// # Errors
+    /// When they are more than any plan has.
+    pub(crate) fn take_generators(&mut self) -> Result<Vec<u64>, String> {
+        check_number(self.generators.len())?;
+        Ok(mem::take(&mut self.generators))
+    }
+
     /// Combines the counters with the histograms of the interval.
     pub(crate) fn into_interval(self, operations: Vec<OperationTally>) -> Result<Interval, String> {
         if self.end_ns < self.start_ns {

@@ -19,7 +19,8 @@ use measure::{
 use super::*;
 use crate::{
     ClientRecord, ClientUsage, Counted, CrossCheck, Dyno, Environment, GeneratorRecord, Identity,
-    LoadRecord, OpenRecord, ProbeRecord, Run, SeekRecord, TrialStatus, VariantRecord, WorkloadRecord, list,
+    LoadRecord, OpenRecord, ProbeRecord, Run, SeekRecord, TrialStatus, VariantRecord,
+    WorkloadRecord, list,
 };
 
 const EVENT: OperationId = OperationId(0);

@@ -1,14 +1,13 @@
 //! The time axis of one trial's plots: its intervals, merged to as many points as a plot can show, its warm-up, its
-//! outages, the stalls of dyno itself, its failures, and the servers that exited.
+//! outages, the stalls of dyno itself, its failures, the servers that exited and the generators that were lost.
 
 use measure::{LatencyHistogram, Phase, Tally};
-use record::IntervalRecord;
+use record::{IntervalRecord, add_counts};
 
 use crate::digest::Trial;
-use crate::member_exits;
 use crate::number::{count, latency_ns};
 use crate::svg::{Axis, Chart, Mark, Series, Shade, ShadeKind, Size};
-use crate::turns;
+use crate::{generators, member_exits, turns};
 
 /// The size of a plot over time.
 const HALF_ROW: Size = Size { is_wide: false, height: 240.0 };
@@ -37,13 +36,14 @@ impl<'d, 'a> Frame<'d, 'a> {
 
     /// A plot over the trial's time, with its warm-up, outages and failures.
     pub(crate) fn chart(&self, what: &str, y: Axis, series: Vec<Series>) -> Chart {
-        let moments = member_exits::moments(self.trial, self.end);
-        let exits: String = moments.iter().map(|moment| format!(" {}.", moment.note)).collect();
+        let mut moments = member_exits::moments(self.trial, self.end);
+        moments.extend(generators::moments(self.trial, self.end));
+        let told: String = moments.iter().map(|moment| format!(" {}.", moment.note)).collect();
         Chart {
             title: format!("{}: {what}", self.trial.name()),
             subtitle: self.trial.record.header.identity.title(),
             description: format!(
-                "Over {:.1} s; warm-up, outages and stalls of dyno shaded, failures marked.{exits}",
+                "Over {:.1} s; warm-up, outages and stalls of dyno shaded, failures marked.{told}",
                 self.end
             ),
             x: Axis::seconds(self.end),
@@ -82,10 +82,11 @@ impl<'d, 'a> Frame<'d, 'a> {
 
     /// The times within the plot in which dyno itself did not run.
     fn stalls(&self) -> impl Iterator<Item = Shade> {
-        self.trial.stalls().iter().filter_map(|stall| {
+        self.trial.stalls().filter_map(|(name, stall)| {
+            let what = if name.is_empty() { "dyno" } else { name };
             let from = stall.start_ns as f64 / 1e9;
             let to = (stall.end_ns as f64 / 1e9).min(self.end);
-            let note = format!("dyno stood still for {}", latency_ns(stall.length_ns()));
+            let note = format!("{what} stood still for {}", latency_ns(stall.length_ns()));
             (from < self.end).then_some(Shade { from, to, kind: ShadeKind::Stall, note })
         })
     }
@@ -99,6 +100,8 @@ pub(crate) struct MergedIntervals<'a> {
     pub(crate) to: f64,
     pub(crate) tally: Tally,
     latencies: Vec<&'a LatencyHistogram>,
+    /// Transactions of each of several generators; empty when they are not told apart.
+    pub(crate) generators: Vec<u64>,
 }
 
 /// The intervals; neighbours are merged when there are more than the plot can show.
@@ -116,13 +119,18 @@ fn merged(intervals: usize) -> usize {
 fn step(intervals: &[IntervalRecord]) -> Option<MergedIntervals<'_>> {
     let (first, last) = (intervals.first()?, intervals.last()?);
     let mut tally = Tally::new(0);
-    intervals.iter().for_each(|interval| tally.merge(&interval.tally));
+    let mut generators = Vec::new();
+    for interval in intervals {
+        tally.merge(&interval.tally);
+        add_counts(&mut generators, &interval.generators);
+    }
     Some(MergedIntervals {
         phase: first.phase,
         from: first.start_ns as f64 / 1e9,
         to: last.end_ns as f64 / 1e9,
         tally,
         latencies: intervals.iter().map(|interval| &interval.latencies).collect(),
+        generators,
     })
 }
 

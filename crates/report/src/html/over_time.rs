@@ -1,9 +1,11 @@
 //! The plots of one trial over its time.
 
 use measure::Nanos;
+use record::GeneratorRecord;
 
 use crate::digest::{Digest, Trial};
-use crate::html::frame::Frame;
+use crate::html::charts::LINES_MAX;
+use crate::html::frame::{Frame, MergedIntervals};
 use crate::html::spectrum::{Spectrum, spectrum, unanswered};
 use crate::html::watch;
 use crate::number::percentile_name;
@@ -35,6 +37,7 @@ pub(crate) fn of_trial(digest: &Digest<'_>, trial: &Trial<'_>) -> TrialCharts {
         turns::lanes(trial, frame.end),
         Some(throughput(&frame)),
         latency(&frame, percentiles),
+        of_generators(&frame),
         operations(trial),
     ];
     let load = load.into_iter().flatten();
@@ -74,6 +77,28 @@ fn throughput(frame: &Frame<'_, '_>) -> Chart {
         series.push(Series { dash: 1, ..Series::line("offered", 1, offered) });
     }
     with_merged(frame, frame.chart("throughput over time", y, series))
+}
+
+/// The throughput of each of several generators; `None` when intervals do not tell them apart.
+fn of_generators(frame: &Frame<'_, '_>) -> Option<Chart> {
+    let parts = frame.trial.generator_parts();
+    let rate = |step: &MergedIntervals<'_>, at: usize| {
+        let count = *step.generators.get(at)?;
+        (step.to > step.from).then(|| Dot::at(step.middle(), count as f64 / (step.to - step.from)))
+    };
+    let line = |(at, part): (usize, &GeneratorRecord)| {
+        let dots = frame.steps.iter().filter_map(|step| rate(step, at)).collect();
+        Series { dash: at, ..Series::line(&part.name, at, dots) }
+    };
+    let series: Vec<Series> = parts.iter().take(LINES_MAX).enumerate().map(line).collect();
+    let values = || series.iter().flat_map(|line| &line.dots).map(|dot| dot.y);
+    values().next()?;
+    let y = Axis::new("transactions per second", Scale::Linear, Unit::Number, values());
+    let mut chart = with_merged(frame, frame.chart("throughput of each generator", y, series));
+    if parts.len() > LINES_MAX {
+        chart.say(format!("Not drawn: {} more generators.", parts.len() - LINES_MAX));
+    }
+    Some(chart)
 }
 
 /// Adds to a plot of the load how many intervals are one point.

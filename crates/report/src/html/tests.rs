@@ -62,6 +62,13 @@ fn the_page_of_a_small_run_is_well_formed() {
 }
 
 #[test]
+fn the_page_of_a_run_that_lost_a_generator_is_well_formed() {
+    let page = html(&Digest::new(&sample::lost_generator()));
+    keep("generators.html", &page);
+    check_well_formed(&page);
+}
+
+#[test]
 fn the_page_of_an_open_loop_shows_offered_rates_and_service_times() {
     let page = html(&Digest::new(&sample::open()));
     keep("open.html", &page);

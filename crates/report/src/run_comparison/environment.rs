@@ -109,6 +109,8 @@ fn load_facts(it: &RunPoint<'_, '_>) -> Facts {
         let cpus: Vec<String> = load.cpus.iter().map(usize::to_string).collect();
         facts.push(("CPUs".to_owned(), cpus.join(",")));
     }
+    let generators = trial.generator_parts().iter().map(|part| part.name.as_str());
+    facts.push(("generators".to_owned(), generators.collect::<Vec<_>>().join(", ")));
     if let Some(open) = &load.open {
         facts.push(("arrivals".to_owned(), open.arrivals.name().to_owned()));
     }

@@ -68,6 +68,35 @@ fn generators_are_read_as_they_were_written_without_secrets() {
 }
 
 #[test]
+fn each_interval_has_the_transactions_of_each_generator() {
+    let out = tempfile::tempdir().unwrap();
+    let run = RunWriter::create(out.path(), &run_header()).unwrap();
+    let mut trial = run.begin_trial(&trial_header(0)).unwrap();
+    let part = |second, transactions| {
+        let mut part = interval(Phase::Measure, second);
+        part.tally.transactions = transactions;
+        part
+    };
+    // Generators are ahead of each other, and a part comes after its interval was added.
+    trial.generator_part(1, &part(1, 30));
+    trial.generator_part(1, &part(2, 31));
+    trial.generator_part(0, &part(1, 10));
+    trial.interval(&interval(Phase::Measure, 1)).unwrap();
+    trial.generator_part(0, &part(2, 11));
+    trial.interval(&interval(Phase::Measure, 2)).unwrap();
+    trial.generator_part(0, &part(1, 5));
+    trial.part(&part(1, 5), &[]).unwrap();
+    trial.interval(&interval(Phase::Measure, 3)).unwrap();
+    let read = &Run::open(run.folder()).unwrap().trials[0];
+    let counts: Vec<_> = read.intervals.iter().map(|it| it.generators.clone()).collect();
+    assert_eq!(counts, [vec![15, 30], vec![11, 31], vec![]]);
+    let lines = fs::read_to_string(run.folder().join("trials/0000/intervals.jsonl")).unwrap();
+    let line = lines.lines().next().unwrap();
+    assert!(line.ends_with(r#""generators":[10,30]}"#), "{line}");
+    assert_eq!(lines.matches("generators").count(), 3);
+}
+
+#[test]
 fn a_load_of_one_process_is_written_as_before_there_were_generators() {
     let (read, file) = written(&trial_end());
     let end = read.end.unwrap();
