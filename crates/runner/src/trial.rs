@@ -467,6 +467,7 @@ impl TrialObserver for TrialRecorder<'_, '_> {
     }
 
     fn generator_interval(&mut self, generator: usize, part: &Interval) {
+        self.writer.generator_part(generator, part);
         self.generators.iter().for_each(|all| all.interval(generator, part));
     }
 
