@@ -85,13 +85,30 @@ pub(crate) fn is_watched<'a>(
     }
 }
 
-/// Whether the address of a server's page is of this host of dyno's, as far as the address alone tells.
+/// Whether the address of a server's page is of this host, as far as the address alone tells. A loopback address is of
+/// dyno's own.
 pub(crate) fn is_local(server: &Server, host: &Host) -> bool {
-    Place::of_url(&server.url).is_some_and(|page| {
-        let address = page.host.trim_start_matches('[').trim_end_matches(']');
-        let is_loopback = address.starts_with("127.") || address == "::1";
-        is_loopback || address == "localhost" || (!host.name.is_empty() && address == host.name)
-    })
+    let Some(page) = Place::of_url(&server.url) else { return false };
+    let address = bare(page.host);
+    let is_name = !host.name.is_empty() && address == host.name;
+    match &host.place {
+        Some(place) => is_name || reached_host(place) == Some(address),
+        None => {
+            is_name || address.starts_with("127.") || address == "::1" || address == "localhost"
+        }
+    }
+}
+
+/// The host of `ssh://USER@HOST:PORT`.
+fn reached_host(place: &str) -> Option<&str> {
+    let rest = place.strip_prefix("ssh://")?;
+    let host = rest.rsplit_once('@').map_or(rest, |(_, host)| host);
+    Some(bare(Place::of_address(host).host))
+}
+
+/// An address without the brackets of IPv6.
+fn bare(address: &str) -> &str {
+    address.trim_start_matches('[').trim_end_matches(']')
 }
 
 /// Host and port of an address.

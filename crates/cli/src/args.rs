@@ -58,6 +58,9 @@ pub(crate) enum Command {
     /// Offer a part of the load of another dyno, which starts this one and speaks with it on standard input and output.
     #[command(hide = true)]
     Generator,
+    /// Watch this host for another dyno, on standard input and output.
+    #[command(hide = true)]
+    WatchHost,
     /// Print a completion script for a shell.
     Completions {
         /// The shell.

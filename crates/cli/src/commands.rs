@@ -18,6 +18,7 @@ mod run;
 mod start;
 mod subject;
 mod up;
+mod watch_host;
 
 use std::env;
 use std::fmt;
@@ -52,6 +53,7 @@ pub(crate) fn dispatch(args: Args) -> Result<ExitCode> {
         Command::Generator => generator::run(),
         Command::Workloads(args) => catalogue::workloads(args.name.as_deref()),
         Command::Systems(args) => catalogue::systems(args.name.as_deref()),
+        Command::WatchHost => watch_host::run(),
         Command::Completions { shell } => completions::run(shell),
     }
 }

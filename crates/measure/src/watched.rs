@@ -7,7 +7,7 @@ use crate::{Connections, HostReading, Nanos, ServerKind};
 /// All figures that were collected in a trial.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Watched {
-    /// Hosts whose kernel counters were read on the machine of dyno.
+    /// Hosts whose kernel counters dyno read: its own machine, then those that it reached.
     pub hosts: Vec<Host>,
     /// Servers that were polled for their metrics.
     pub servers: Vec<Server>,
@@ -23,6 +23,9 @@ pub struct Watched {
 pub struct Host {
     /// Its name in reports.
     pub name: String,
+    /// How it was reached, as a plan says it; `None` for the machine of dyno.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
     /// Online hardware threads.
     pub cpu_threads: u64,
     /// Main memory; `None` when not known.

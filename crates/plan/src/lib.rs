@@ -66,4 +66,4 @@ pub use types::{
     WarmUp, WorkloadPlan,
 };
 pub use units::{parse_bytes, parse_count, parse_duration, show_duration};
-pub use watch::{EndpointPlan, WatchPlan};
+pub use watch::{EndpointPlan, EndpointSource, WatchPlan};

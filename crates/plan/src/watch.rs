@@ -1,26 +1,45 @@
 //! The data sources that a plan watches during its load.
 
 use crate::value::{Spanned, Value};
-use crate::{OptionReader, Options, Problem};
+use crate::{OptionReader, Options, Place, Problem};
 
-const HELP: &str = "write \"http://127.0.0.1:9100/metrics\" or { name = \"node 1\", url = \"http://127.0.0.1:9100/metrics\" }";
+const HELP: &str = "write \"http://127.0.0.1:9100/metrics\" for a page of metrics, \"ssh://db1\" for a host, or a table such as { name = \"node 1\", url = \"ssh://db1\" }";
+/// More processes than this are not watched on a host.
+const PROCESSES_MAX: usize = 32;
 
 /// The data sources that are watched in every trial.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WatchPlan {
     /// Whether anything is watched at all.
     pub is_on: bool,
-    /// Servers of every trial that report metrics, in addition to those that systems know themselves.
+    /// Servers and hosts of every trial, in addition to those that systems know themselves.
     pub endpoints: Vec<EndpointPlan>,
 }
 
-/// A server that reports its metrics in the text format of Prometheus.
+/// A source of figures beside this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EndpointPlan {
-    /// Its name in reports; by default its host and port.
+    /// Its name in reports; by default its host and port, or its place.
     pub name: String,
-    /// The URL of its metrics, over HTTP.
-    pub url: String,
+    /// What it is.
+    pub source: EndpointSource,
+}
+
+/// What reports figures.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EndpointSource {
+    /// A server, in the text format of Prometheus.
+    Page {
+        /// The URL of its metrics, over HTTP.
+        url: String,
+    },
+    /// A host, by a dyno that is started there.
+    Host {
+        /// How it is reached.
+        place: Place,
+        /// Names of processes to watch there, beside those that listen on the system's addresses.
+        processes: Vec<String>,
+    },
 }
 
 impl Default for WatchPlan {
@@ -44,7 +63,7 @@ pub(crate) fn read(reader: &mut OptionReader<'_>, problems: &mut Vec<Problem>) -
     plan
 }
 
-/// Reads `endpoints`: URLs, or tables with `url` and `name`, one or a list of them.
+/// Reads `endpoints`: URLs, or tables with `url`, `name` and `processes`, one or a list of them.
 pub(crate) fn read_endpoints(
     reader: &mut OptionReader<'_>,
     problems: &mut Vec<Problem>,
@@ -56,8 +75,8 @@ pub(crate) fn read_endpoints(
 }
 
 fn read_endpoint(item: &Spanned, problems: &mut Vec<Problem>) -> Option<EndpointPlan> {
-    let (url, name) = match &item.value {
-        Value::Text(url) => (url.clone(), None),
+    let given = match &item.value {
+        Value::Text(url) => Given { url: url.clone(), ..Given::default() },
         Value::Table(table) => read_table(table, problems)?,
         other => {
             let message = format!("an endpoint is {}, not a URL or a table", other.kind());
@@ -66,8 +85,8 @@ fn read_endpoint(item: &Spanned, problems: &mut Vec<Problem>) -> Option<Endpoint
             return None;
         }
     };
-    match host_of(&url) {
-        Ok(host) => Some(EndpointPlan { name: name.unwrap_or(host), url }),
+    match given.endpoint() {
+        Ok(endpoint) => Some(endpoint),
         Err(message) => {
             let span = item.span.clone();
             problems.push(Problem { span, message, help: Some(HELP.to_owned()) });
@@ -76,14 +95,45 @@ fn read_endpoint(item: &Spanned, problems: &mut Vec<Problem>) -> Option<Endpoint
     }
 }
 
-fn read_table(table: &Options, problems: &mut Vec<Problem>) -> Option<(String, Option<String>)> {
+/// An endpoint as it stands in a plan.
+#[derive(Default)]
+struct Given {
+    url: String,
+    name: Option<String>,
+    processes: Vec<String>,
+}
+
+impl Given {
+    fn endpoint(self) -> Result<EndpointPlan, String> {
+        let Self { url, name, processes } = self;
+        let (own_name, source) = if url.starts_with("http") {
+            if !processes.is_empty() {
+                return Err("an endpoint has `processes` and is a page of metrics: they are for hosts".to_owned());
+            }
+            (host_of(&url)?, EndpointSource::Page { url })
+        } else {
+            let place = Place::parse(&url).map_err(|why| format!("an endpoint is no place: {why}"))?;
+            if place == Place::Local {
+                return Err("an endpoint is `local`: this machine is watched anyway".to_owned());
+            }
+            if processes.len() > PROCESSES_MAX || processes.iter().any(String::is_empty) {
+                return Err(format!("`processes` of an endpoint are at most {PROCESSES_MAX} names"));
+            }
+            (place.to_string(), EndpointSource::Host { place, processes })
+        };
+        Ok(EndpointPlan { name: name.unwrap_or(own_name), source })
+    }
+}
+
+fn read_table(table: &Options, problems: &mut Vec<Problem>) -> Option<Given> {
     let mut reader = table.reader();
     let (url, name) = (reader.text("url"), reader.text("name"));
+    let processes = reader.texts("processes");
     if url.is_none() && !reader.is_given("url") {
         reader.reject("url", "an endpoint has no `url`", HELP);
     }
     problems.extend(reader.finish().err().unwrap_or_default());
-    Some((url?, name))
+    Some(Given { url: url?, name, processes })
 }
 
 /// Host and port of a URL that dyno can query, or the problem with it. The message does not repeat the URL: it may
@@ -108,7 +158,7 @@ fn host_of(url: &str) -> Result<String, String> {
 mod tests {
     use std::path::PathBuf;
 
-    use crate::{EndpointPlan, Plan, Source};
+    use crate::{EndpointPlan, EndpointSource, Place, Plan, Source};
 
     const HEAD: &str = "system = \"sqlite\"\nworkload = \"sysbench/oltp_read_write\"\n";
 
@@ -123,7 +173,8 @@ mod tests {
     }
 
     fn endpoint(name: &str, url: &str) -> EndpointPlan {
-        EndpointPlan { name: name.to_owned(), url: url.to_owned() }
+        let source = EndpointSource::Page { url: url.to_owned() };
+        EndpointPlan { name: name.to_owned(), source }
     }
 
     #[test]
@@ -135,6 +186,22 @@ mod tests {
         let watch = plan.unwrap().watch;
         assert!(watch.is_on);
         assert_eq!(watch.endpoints, [endpoint("10.0.0.7:9100", node), endpoint("second", node)]);
+    }
+
+    #[test]
+    fn endpoints_are_hosts_by_their_places() {
+        let plan = parse(
+            "[watch]\nendpoints = [\"ssh://db1\", { name = \"store\", url = \"docker://c\", processes = [\"serverd\"] }]\n",
+        );
+        let host = |name: &str, place: &str, processes: &[&str]| EndpointPlan {
+            name: name.to_owned(),
+            source: EndpointSource::Host {
+                place: Place::parse(place).unwrap(),
+                processes: processes.iter().map(|&it| it.to_owned()).collect(),
+            },
+        };
+        let expected = [host("ssh://db1", "ssh://db1", &[]), host("store", "docker://c", &["serverd"])];
+        assert_eq!(plan.unwrap().watch.endpoints, expected);
     }
 
     #[test]
@@ -150,6 +217,11 @@ mod tests {
         for (endpoint, expected) in [
             ("\"https://h/metrics\"", "plain HTTP"),
             ("\"http://u:secret@h/metrics\"", "a login"),
+            ("\"ftp://h/metrics\"", "allowed: local, ssh://"),
+            ("\"ssh://u:secret@h\"", "a password"),
+            ("\"local\"", "watched anyway"),
+            ("{ url = \"http://h/\", processes = \"x\" }", "they are for hosts"),
+            ("{ url = \"ssh://h\", processes = \"\" }", "at most 32 names"),
             ("\"http:///metrics\"", "no host"),
             ("\"http://h /metrics\"", "no host"),
             ("4", "a whole number"),

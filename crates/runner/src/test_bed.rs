@@ -20,7 +20,7 @@ use crate::experiment::TrialWorkload;
 use crate::phase_failure::PhaseFailure;
 use crate::phase_limit::PhaseLimit;
 use crate::phase_timer::PhaseTimer;
-use crate::trial_watch::WatchTargets;
+use crate::trial_watch::{OtherHosts, WatchTargets};
 use crate::{Event, Experiment, RunListener, before_run, building, idle};
 
 /// Time between two checks of the progress.
@@ -40,6 +40,7 @@ pub(crate) struct TestBed<'a> {
     /// Statements around phases: the plan's, then the system's.
     sql: PhaseSql,
     loaded: Option<Loaded>,
+    other_hosts: OtherHosts,
     stop: &'a Stop,
 }
 
@@ -74,8 +75,19 @@ impl<'a> TestBed<'a> {
         let identity = running.identity().clone();
         listener.on_event(Event::SystemStarted { name: &plan.name, identity: &identity });
         let sql = experiment.plan.sql_for(plan);
+        let other_hosts = OtherHosts::of(&experiment.plan, system);
         let (is_fresh, loaded) = (true, None);
-        Ok(Self { experiment, instance, is_fresh, running, identity, sql, loaded, stop })
+        Ok(Self {
+            experiment,
+            instance,
+            is_fresh,
+            running,
+            identity,
+            sql,
+            loaded,
+            other_hosts,
+            stop,
+        })
     }
 
     pub(crate) fn instance(&self) -> SystemInstance {
@@ -99,7 +111,10 @@ impl<'a> TestBed<'a> {
     pub(crate) fn watch_targets(&self) -> Option<WatchTargets> {
         let plan = &self.experiment.plan;
         let system = &plan.systems[self.instance.system];
-        plan.watch.is_on.then(|| WatchTargets::new(&plan.watch, system, &self.running, &plan.load))
+        let (watch, load) = (&plan.watch, &plan.load);
+        watch.is_on.then(|| {
+            WatchTargets::new((watch, load), system, &self.running, &self.other_hosts)
+        })
     }
 
     /// Whether the data are removed with the system when it is stopped.
@@ -113,6 +128,7 @@ impl<'a> TestBed<'a> {
         trial: Trial,
         listener: &mut dyn RunListener,
     ) -> Result<Vec<PhaseRecord>> {
+        self.other_hosts.connect(self.stop);
         let experiment = self.experiment;
         let TrialWorkload::Database(workload) = &experiment.workloads[trial.workload] else {
             return Ok(Vec::new());

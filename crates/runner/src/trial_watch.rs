@@ -2,7 +2,9 @@
 
 mod connections;
 mod host;
+mod hosts;
 mod log;
+mod other_host;
 mod plan;
 mod server;
 
@@ -17,6 +19,8 @@ use record::WatchWriter;
 use system::watch::{HostWatch, ServerWatch};
 
 use connections::ConnectionWatch;
+use hosts::DescribedHost;
+pub(crate) use hosts::OtherHosts;
 use log::WatchLog;
 pub(crate) use plan::{Endpoint, Peers, Periods, WatchTargets};
 
@@ -71,6 +75,9 @@ impl TrialWatch {
         let log = WatchLog::new(writer);
         let mut trial_watch = Self { threads: Vec::new(), log, origin: net::origin() };
         trial_watch.host(what.host, what.periods.host)?;
+        for host in what.others {
+            trial_watch.other_host(host, what.periods.host)?;
+        }
         trial_watch.connections(what.peers, what.periods.host)?;
         if !what.endpoints.is_empty() {
             trial_watch.log.write(|writer| writer.server_kinds(system::server_kinds()));
@@ -92,6 +99,22 @@ impl TrialWatch {
         };
         let (number, _) = self.log.write(|writer| writer.host(&description));
         self.spawn("host watcher", period, move |context| host::watch(number, host, context))
+    }
+
+    /// A host that is not reached is not watched; the other sources still are.
+    fn other_host(&mut self, host: DescribedHost, period: Duration) -> Result<()> {
+        let DescribedHost { name, described } = host;
+        let (description, connection) = match described {
+            Ok(described) => described,
+            Err(cause) => {
+                self.log.report_failure(format!("{name}: {cause}"));
+                return Ok(());
+            }
+        };
+        let (number, _) = self.log.write(|writer| writer.host(&description));
+        self.spawn("other host watcher", period, move |context| {
+            other_host::watch((number, &name), &connection, context)
+        })
     }
 
     /// Where the kernel does not report connections, or there are none, the record gets the reason.

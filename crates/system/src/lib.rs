@@ -48,7 +48,9 @@ pub use echo::{EchoOptions, EchoProcess, EchoServer};
 pub use go::go_program;
 pub use kinds::read;
 pub use measure::Identity;
-pub use process::{ProcessReference, command, demand_cpus, toolchain_command};
+pub use process::{
+    PipedProcess, Pipes, ProcessReference, command, demand_cpus, reaching_command, toolchain_command,
+};
 pub use running::{LostMember, MetricsEndpoint, Running, ServerProcess};
 pub use scratch::Scratch;
 pub use secret::LoginUrl;

@@ -4,6 +4,7 @@ mod bound;
 mod command;
 mod cpus;
 mod guard;
+mod piped;
 mod process_reference;
 
 use std::io;
@@ -22,10 +23,11 @@ use nix::unistd::Pid;
 
 use crate::account::Account;
 use bound::Ties;
-pub use command::{command, toolchain_command};
+pub use command::{command, reaching_command, toolchain_command};
 pub(crate) use cpus::cpu_set;
 pub use cpus::{demand_cpus, parse as parse_cpus};
 pub(crate) use guard::Guard;
+pub use piped::{PipedProcess, Pipes};
 pub use process_reference::ProcessReference;
 
 /// How long a killed process may take to disappear.

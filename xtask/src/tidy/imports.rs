@@ -19,18 +19,22 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("engine", &["plan", "measure", "net"]),
     ("workload", &["plan", "measure", "net", "driver", "engine"]),
     ("system", &["plan", "measure", "net", "driver"]),
+    ("remote", &["plan", "measure", "net", "system"]),
     ("analysis", &["measure"]),
     ("record", &["plan", "measure"]),
     ("report", &["plan", "measure", "analysis", "record"]),
     (
         "runner",
-        &["plan", "measure", "net", "driver", "engine", "workload", "system", "analysis", "record"],
+        &[
+            "plan", "measure", "net", "driver", "engine", "workload", "system", "remote",
+            "analysis", "record",
+        ],
     ),
     (
         "cli",
         &[
-            "plan", "measure", "net", "driver", "engine", "workload", "system", "analysis",
-            "record", "report", "runner",
+            "plan", "measure", "net", "driver", "engine", "workload", "system", "remote",
+            "analysis", "record", "report", "runner",
         ],
     ),
 ];

@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use measure::{Process, Side};
 use net::Endpoint as NetEndpoint;
-use plan::{LoadPlan, SystemPlan, WatchPlan};
+use plan::{EndpointPlan, EndpointSource, LoadPlan, SystemPlan, WatchPlan};
 use system::watch::{HostWatch, server_processes};
 use system::{Access, Running};
+
+use super::hosts::{DescribedHost, OtherHosts};
 
 /// The longest period of readings of a host. With shorter intervals the period is as short as these, but not so short
 /// that counters in ticks of 10 ms are useless.
@@ -25,6 +27,7 @@ const ANSWER_BOUND: Duration = Duration::from_secs(10);
 /// Everything that is watched in one trial.
 pub(crate) struct WatchTargets {
     pub(super) host: HostWatch,
+    pub(super) others: Vec<DescribedHost>,
     pub(super) endpoints: Vec<Endpoint>,
     pub(super) peers: Peers,
     pub(super) periods: Periods,
@@ -58,20 +61,20 @@ pub(crate) struct Periods {
 }
 
 impl WatchTargets {
-    /// This machine with dyno and the servers on it, the servers that the system reports, and those that the plan
-    /// names.
+    /// This machine with dyno and the servers on it, the servers that the system reports, and the servers and hosts
+    /// that the plan names.
     pub(crate) fn new(
-        watch: &WatchPlan,
+        (watch, load): (&WatchPlan, &LoadPlan),
         system: &SystemPlan,
         running: &Running,
-        load: &LoadPlan,
+        others: &OtherHosts,
     ) -> Self {
         let of_system = running.metrics().into_iter().map(|it| Endpoint {
             name: format!("{} {}", it.role, it.address),
             url: format!("http://{}{}", it.address, it.path),
         });
         let of_plan = system.endpoints.iter().chain(&watch.endpoints);
-        let of_plan = of_plan.map(|it| Endpoint { name: it.name.clone(), url: it.url.clone() });
+        let of_plan = of_plan.filter_map(Endpoint::of_page);
         let mut endpoints: Vec<Endpoint> = Vec::new();
         for endpoint in of_system.chain(of_plan) {
             if endpoints.iter().all(|known| known.url != endpoint.url) {
@@ -80,10 +83,19 @@ impl WatchTargets {
         }
         Self {
             host: HostWatch::new(processes(running)),
+            others: others.describe(&running.addresses()),
             endpoints,
             peers: Peers::of(running),
             periods: Periods::of(load),
         }
+    }
+}
+
+impl Endpoint {
+    /// `None` for a host.
+    fn of_page(endpoint: &EndpointPlan) -> Option<Self> {
+        let EndpointSource::Page { url } = &endpoint.source else { return None };
+        Some(Self { name: endpoint.name.clone(), url: url.clone() })
     }
 }
 

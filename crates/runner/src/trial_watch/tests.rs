@@ -54,6 +54,7 @@ fn watch_targets(urls: &[String]) -> WatchTargets {
     let hour = Duration::from_secs(3_600);
     WatchTargets {
         host: myself(),
+        others: Vec::new(),
         endpoints: urls.iter().map(endpoint).collect(),
         peers: Peers::None("nothing is connected"),
         periods: Periods { host: hour, server: hour, answer: Duration::from_secs(30) },

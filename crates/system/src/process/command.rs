@@ -90,9 +90,35 @@ const FOR_BUILDS: &[&str] = &[
     "no_proxy",
 ];
 
+/// Variables for programs that reach other hosts: agents, configurations, and the job that dyno is a part of.
+const FOR_REACHING: &[&str] = &[
+    "SSH_AUTH_SOCK",
+    "KRB5CCNAME",
+    "KUBECONFIG",
+    "DOCKER_HOST",
+    "DOCKER_CONTEXT",
+    "DOCKER_CONFIG",
+    "DOCKER_CERT_PATH",
+    "DOCKER_TLS_VERIFY",
+    "SLURM_*",
+    "AWS_CONFIG_FILE",
+    "AWS_PROFILE",
+    "AWS_REGION",
+    "CLOUDSDK_CONFIG",
+    "GOOGLE_APPLICATION_CREDENTIALS",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "no_proxy",
+];
+
 /// A command without dyno's environment, except for the variables that every program needs.
 ///
-/// Every child of dyno is started by this or by [`toolchain_command`].
+/// Every child of dyno is started by this, by [`toolchain_command`] or by [`reaching_command`].
 #[expect(clippy::disallowed_methods, reason = "this is the one place that makes commands")]
 pub fn command(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
@@ -105,6 +131,13 @@ pub fn command(program: impl AsRef<OsStr>) -> Command {
 pub fn toolchain_command(program: impl AsRef<OsStr>) -> Command {
     let mut command = command(program);
     pass(&mut command, FOR_BUILDS);
+    command
+}
+
+/// The same for a program that reaches another host, such as ssh.
+pub fn reaching_command(program: impl AsRef<OsStr>) -> Command {
+    let mut command = command(program);
+    pass(&mut command, FOR_REACHING);
     command
 }
 
@@ -140,9 +173,11 @@ mod tests {
     fn a_child_has_no_variable_that_is_not_named() {
         // Cargo sets this one for every test.
         assert!(env::var_os("CARGO_MANIFEST_DIR").is_some());
-        for (mut command, lists) in
-            [(command("env"), vec![FOR_ALL]), (toolchain_command("env"), vec![FOR_ALL, FOR_BUILDS])]
-        {
+        for (mut command, lists) in [
+            (command("env"), vec![FOR_ALL]),
+            (toolchain_command("env"), vec![FOR_ALL, FOR_BUILDS]),
+            (reaching_command("env"), vec![FOR_ALL, FOR_REACHING]),
+        ] {
             command.env("FROM_THE_PLAN", "x");
             let given = variables(command);
             assert!(given.iter().any(|name| name == "PATH"), "{given:?}");

@@ -7,6 +7,9 @@ use measure::{Process, Side};
 use procfs::net::TcpState;
 use procfs::process::FDTarget;
 
+/// The bytes of a process's name that the kernel keeps. Source: proc_pid_comm(5).
+const NAME_BYTES_MAX: usize = 15;
+
 /// The processes of this machine that listen on one of the addresses, as far as dyno can see them. Only root sees
 /// those of other users.
 pub fn server_processes(addresses: &[SocketAddr]) -> Vec<Process> {
@@ -23,6 +26,24 @@ pub fn server_processes(addresses: &[SocketAddr]) -> Vec<Process> {
             Some(Process { name: process.stat().ok()?.comm, pid, side: Side::Server })
         })
         .collect()
+}
+
+/// The processes of this machine with one of these names, with the side of each. The names are those of the kernel, of at
+/// most 15 bytes: a longer one is compared by as much. This process is none of them.
+pub fn processes_by_name(names: &[(String, Side)]) -> Vec<Process> {
+    if names.is_empty() {
+        return Vec::new();
+    }
+    let Ok(processes) = procfs::process::all_processes() else { return Vec::new() };
+    let this = std::process::id();
+    let found = processes.flatten().filter_map(|process| {
+        let pid = u32::try_from(process.pid).ok().filter(|&pid| pid != this)?;
+        let name = process.stat().ok()?.comm;
+        let is_it = |wanted: &str| wanted.bytes().take(NAME_BYTES_MAX).eq(name.bytes());
+        let (_, side) = names.iter().find(|(wanted, _)| is_it(wanted))?;
+        Some(Process { name: name.clone(), pid, side: *side })
+    });
+    found.collect()
 }
 
 /// The kernel's numbers of the sockets on this machine that listen for these addresses.
@@ -85,6 +106,23 @@ mod tests {
         assert_eq!(found(address), [std::process::id()]);
         drop(listener);
         assert!(found(address).is_empty());
+    }
+
+    #[test]
+    fn processes_are_found_by_the_name_that_the_kernel_keeps() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("a-name-that-is-long");
+        std::fs::copy("/bin/sleep", &program).unwrap();
+        let mut child = crate::command(&program).arg("60").spawn().unwrap();
+        let names = [("a-name-that-is-long".to_owned(), Side::Client)];
+        let mut found = processes_by_name(&names);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        found.retain(|process| process.pid == child.id());
+        let name = "a-name-that-is-".to_owned();
+        assert_eq!(found, [Process { name, pid: child.id(), side: Side::Client }]);
+        assert!(processes_by_name(&[("a-name".to_owned(), Side::Client)]).is_empty());
+        assert!(processes_by_name(&[]).is_empty());
     }
 
     #[test]

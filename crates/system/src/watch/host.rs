@@ -53,6 +53,7 @@ impl HostWatch {
         let hostname = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
         Ok(Host {
             name: hostname.trim().to_owned(),
+            place: None,
             cpu_threads: stats.cpu_time.len() as u64,
             memory_bytes: Meminfo::current().ok().map(|memory| memory.mem_total),
             processes: self.processes.iter().map(|watch| watch.process.clone()).collect(),

@@ -1,0 +1,116 @@
+//! A child process that dyno speaks with over pipes.
+
+use std::io::{self, PipeReader, PipeWriter};
+use std::process::{Command, ExitStatus};
+use std::time::Duration;
+
+use anyhow::Context;
+
+use super::{Confinement, Process};
+
+/// A child process with pipes. It is killed when this is dropped, and when dyno ends.
+#[derive(Debug)]
+pub struct PipedProcess(Process);
+
+/// This side's ends of the pipes.
+#[derive(Debug)]
+pub struct Pipes {
+    /// To its standard input.
+    pub input: PipeWriter,
+    /// From its standard output.
+    pub output: PipeReader,
+    /// From its standard error.
+    pub errors: PipeReader,
+}
+
+impl PipedProcess {
+    /// Starts a command that starts no other processes, or whose other processes end by themselves.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn start(command: Command) -> anyhow::Result<(Self, Pipes)> {
+        Self::start_by(command, Process::start)
+    }
+
+    /// Starts a command that starts other processes: those in its process group end with it.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn start_tree(command: Command) -> anyhow::Result<(Self, Pipes)> {
+        Self::start_by(command, Process::start_tree)
+    }
+
+    fn start_by(
+        mut command: Command,
+        start: fn(Command, Confinement) -> anyhow::Result<Process>,
+    ) -> anyhow::Result<(Self, Pipes)> {
+        let pipe = || io::pipe().context("no pipe to another process");
+        let ((their_input, input), (output, their_output), (errors, their_errors)) =
+            (pipe()?, pipe()?, pipe()?);
+        command.stdin(their_input).stdout(their_output).stderr(their_errors);
+        let process = start(command, Confinement::default())?;
+        Ok((Self(process), Pipes { input, output, errors }))
+    }
+
+    /// Its process id.
+    pub fn pid(&self) -> u32 {
+        self.0.pid()
+    }
+
+    /// The exit status as soon as it exits, or `None` after `bound`.
+    pub fn wait(&self, bound: Duration) -> Option<ExitStatus> {
+        self.0.wait(bound)
+    }
+
+    /// Ends it at once.
+    ///
+    /// # Errors
+    /// When it cannot be ended.
+    pub fn end(&self) -> anyhow::Result<ExitStatus> {
+        self.0.end()
+    }
+}
+
+impl Drop for PipedProcess {
+    fn drop(&mut self) {
+        if self.0.exit_status().is_none() {
+            // There is nobody to report to; the kernel kills it when dyno ends.
+            let _ = self.0.end();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+
+    use super::*;
+    use crate::process::command;
+
+    #[test]
+    fn pipes_lead_to_the_process_and_close_with_it() {
+        for start in [PipedProcess::start, PipedProcess::start_tree] {
+            let mut shell = command("sh");
+            shell.args(["-c", "read -r line; echo \"<$line>\"; echo error >&2; exit 3"]);
+            let (process, mut pipes) = start(shell).unwrap();
+            pipes.input.write_all(b"hello\n").unwrap();
+            let (mut output, mut errors) = (String::new(), String::new());
+            pipes.output.read_to_string(&mut output).unwrap();
+            pipes.errors.read_to_string(&mut errors).unwrap();
+            assert_eq!((output.as_str(), errors.as_str()), ("<hello>\n", "error\n"));
+            assert_eq!(process.wait(Duration::from_secs(20)).unwrap().code(), Some(3));
+        }
+    }
+
+    #[test]
+    fn a_process_ends_with_its_handle() {
+        let mut shell = command("sh");
+        shell.args(["-c", "echo up; sleep 600 & wait"]);
+        let (process, mut pipes) = PipedProcess::start_tree(shell).unwrap();
+        let mut line = [0; 3];
+        pipes.output.read_exact(&mut line).unwrap();
+        drop(process);
+        // All who had the other end are gone.
+        assert_eq!(io::copy(&mut pipes.output, &mut io::sink()).unwrap(), 0);
+    }
+}
