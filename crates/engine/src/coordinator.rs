@@ -159,11 +159,13 @@ impl<'a> Coordinator<'a> {
                 self.end_soon(Ending::Unit);
             }
             UnitReport::Overloaded { backlog } => {
-                self.backlog += backlog;
+                self.backlog = self.backlog.saturating_add(backlog);
                 self.is_overloaded = true;
                 self.end_soon(Ending::Unit);
             }
-            UnitReport::Backlog { backlog } => self.backlog += backlog,
+            UnitReport::Backlog { backlog } => {
+                self.backlog = self.backlog.saturating_add(backlog);
+            }
             UnitReport::Closed { index, interval, missing, .. } => {
                 if let Some(late) = self.intervals.close(unit, index, *interval, missing) {
                     self.pass_on_late(&late)?;

@@ -89,7 +89,7 @@ impl OpenIntervals {
 
     /// The next interval, if every unit has closed it, and the workers whose part is missing.
     pub(crate) fn take_whole(&mut self) -> Option<(Interval, Vec<usize>)> {
-        self.late().is_empty().then(|| self.take())?
+        self.late().next().is_none().then(|| self.take())?
     }
 
     /// The next interval without the units that have not closed it, when they have had enough time by `now`, and
@@ -99,19 +99,18 @@ impl OpenIntervals {
         if now < next.merged.end_ns.saturating_add(self.hold_ns) {
             return None;
         }
-        let late = self.late();
-        self.take().map(|(interval, mut missing)| {
-            missing.extend(late.into_iter().flat_map(|unit| self.workers[unit].clone()));
-            missing.sort_unstable();
-            (interval, missing)
-        })
+        let late: Vec<usize> = self.late().flat_map(|unit| self.workers[unit].clone()).collect();
+        let (interval, mut missing) = self.take()?;
+        missing.extend(late);
+        missing.sort_unstable();
+        Some((interval, missing))
     }
 
     /// The units that have not closed the next interval and still may.
-    fn late(&self) -> Vec<usize> {
+    fn late(&self) -> impl Iterator<Item = usize> {
         let units = self.closed.iter().zip(&self.done).enumerate();
         let late = units.filter(|(_, (closed, done))| !**done && **closed <= self.passed_on);
-        late.map(|(unit, _)| unit).collect()
+        late.map(|(unit, _)| unit)
     }
 
     fn take(&mut self) -> Option<(Interval, Vec<usize>)> {
