@@ -1,6 +1,7 @@
 //! The state that the clients of one worker share: their tally and their current transactions.
 
 mod counting;
+mod end;
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -17,12 +18,9 @@ use crate::control::{Control, Message};
 use crate::outages::ConnectionEvent;
 use crate::pacing::Pacer;
 use crate::quiet::{QUIET_MIN_NS, Quiet, QuietTime};
-use crate::report::{PartEnd, UnitReport};
-use crate::{ClientOutcome, NextStart, Turn};
+use crate::report::UnitReport;
+use crate::{NextStart, Turn};
 use counting::{Counted, Open};
-
-/// How long to wait for requests in flight when the user ends the load.
-const STOP_DRAIN_NS: Nanos = 1_000_000_000;
 
 /// The state of one client that every event changes. It is small, so that the clients of a worker fit into
 /// the processor's caches.
@@ -436,63 +434,6 @@ impl WorkerState {
         let deadline = end.saturating_add(self.drain_ns());
         let waits = at < deadline && self.is_anyone_in_turn();
         waits.then(|| self.origin.get().saturating_add(deadline))
-    }
-
-    /// How long to wait for requests in flight after the window.
-    fn drain_ns(&self) -> Nanos {
-        let most = if self.control.is_interrupted() { STOP_DRAIN_NS } else { Nanos::MAX };
-        self.drain_timeout_ns.min(most)
-    }
-
-    /// Another worker may have reached the limit of the backlog: that of this one counts too.
-    fn report_backlog(&self, end: Nanos) {
-        if !self.control.window.ends_early() || self.has_reported_backlog.replace(true) {
-            return;
-        }
-        let backlog = self.pacer.backlog(end);
-        if backlog > 0 {
-            self.send(UnitReport::Backlog { backlog });
-        }
-    }
-
-    fn is_anyone_in_turn(&self) -> bool {
-        self.clients.borrow().iter().any(|client| client.turn.is_some())
-    }
-
-    /// The worker's last report, after [`WorkerState::close_last`].
-    pub(crate) fn done(&self) -> UnitReport {
-        // The clients may have ended before a tick could report it.
-        self.report_backlog(self.control.end());
-        let at = self.handle.now() - self.origin.get();
-        let end = self.control.end().min(at);
-        for due in self.pacer.never_started(end) {
-            self.is_unsent(due, end);
-        }
-        self.was_quiet(self.successes.last.get(), None);
-        let clients = self.clients.borrow();
-        let mut edges = self.edges.take();
-        for turn in clients.iter().filter_map(|client| client.turn) {
-            let due = turn.intended_ns - self.origin.get();
-            let warm_up = self.control.window.start_or_never();
-            if due >= warm_up {
-                edges.unanswered.record(at.saturating_sub(due));
-            }
-            edges.busy_after_ns += end.saturating_sub(due.max(warm_up));
-        }
-        edges.drain.queries.add(std::mem::take(&mut self.open.borrow_mut().pending));
-        let outcome = |client: &Client| ClientOutcome {
-            events: client.events,
-            failure: client.failure.clone(),
-        };
-        UnitReport::Done(Box::new(PartEnd {
-            first_client: self.first_client,
-            clients: clients.iter().map(outcome).collect(),
-            edges,
-            lateness: self.lateness.take(),
-            start_delays: self.start_delays.take(),
-            quiet: Some(self.successes.quiet.take()),
-            turns: self.turns.as_ref().map(RefCell::take).unwrap_or_default(),
-        }))
     }
 
     pub(crate) fn client_failed(&self, local: usize, failure: Failure) {
