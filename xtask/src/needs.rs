@@ -24,6 +24,9 @@ pub(crate) const GO: Need = Need { program: "go", package: "golang-go" };
 pub(crate) const IP: Need = Need { program: "ip", package: "iproute2" };
 /// The load generator of HTTP/2.
 pub(crate) const H2LOAD: Need = Need { program: "h2load", package: "nghttp2-client" };
+/// Other hosts of tests are reached on loopback.
+pub(crate) const SSHD: Need = Need { program: "sshd", package: "openssh-server" };
+pub(crate) const SSH: Need = Need { program: "ssh", package: "openssh-client" };
 pub(crate) const SYSBENCH: Need = Need { program: "sysbench", package: "sysbench" };
 
 /// The browser in which a test opens a report.

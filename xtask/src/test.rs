@@ -26,8 +26,16 @@ pub(crate) struct Arguments {
 /// Runs the checks, then the tests. The last lines and the exit code are those of the tests, unless a check failed.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let interrupt = Interrupt::watch()?;
-    let needs =
-        [needs::MARIADB, needs::SYSBENCH, needs::GO, needs::IP, needs::CHROMIUM, needs::PDFTOTEXT];
+    let needs = [
+        needs::MARIADB,
+        needs::SYSBENCH,
+        needs::GO,
+        needs::IP,
+        needs::SSH,
+        needs::SSHD,
+        needs::CHROMIUM,
+        needs::PDFTOTEXT,
+    ];
     arguments.install.provide(&needs, &interrupt)?;
     let failed = if arguments.cargo_test.is_empty() { checks(&interrupt)? } else { Vec::new() };
     let tests = tests(&arguments.cargo_test, &interrupt)?;

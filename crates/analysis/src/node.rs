@@ -62,6 +62,7 @@ pub fn host_of_node(server: &Server) -> Option<Host> {
     let end_ns = server.answers_ns.last().copied()?;
     Some(Host {
         name: server.name.clone(),
+        place: None,
         cpu_threads: cpus.len() as u64,
         memory_bytes: of.level("node_memory_MemTotal_bytes", end_ns),
         processes: Vec::new(),

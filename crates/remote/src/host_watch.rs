@@ -19,8 +19,10 @@ pub const HOST_WATCH_COMMAND: &str = "watch-host";
 /// The name of generators in lists of processes, for [`crate::End::on_stdio`]: by it they are found on their hosts.
 pub const GENERATOR_NAME: &str = "dyno-generator";
 
-/// How long an answer may take.
-const ANSWER_BOUND: Duration = Duration::from_secs(5);
+/// How often a wait for an answer asks whether to give up.
+const TICK: Duration = Duration::from_millis(100);
+/// So many ticks may an answer take.
+const ANSWER_TICKS: u32 = 50;
 /// More processes than this are not watched, and a host that reports more is refused.
 const PROCESSES_MAX: usize = 64;
 /// A text of a host, such as the name of a process, is not longer.
@@ -80,13 +82,17 @@ impl RemoteHost {
         self.peer.is_connected()
     }
 
-    /// Begins to watch these processes, and describes the host with them.
+    /// Begins to watch these processes, and describes the host with them. `stop` says whether to give up.
     ///
     /// # Errors
     /// When the host does not answer, or reports nothing.
-    pub fn describe(&mut self, request: &HostWatchRequest) -> anyhow::Result<Host> {
+    pub fn describe(
+        &mut self,
+        request: &HostWatchRequest,
+        stop: &dyn Fn() -> bool,
+    ) -> anyhow::Result<Host> {
         self.sender.send(&Question::Describe(request.clone()))?;
-        let answer = self.answer()?;
+        let answer = self.answer(stop)?;
         let described = serde_json::from_slice(&answer).context("the host is described wrongly")?;
         let host = checked(described)?;
         self.processes = host.processes.len();
@@ -101,18 +107,22 @@ impl RemoteHost {
     pub fn read(&mut self) -> anyhow::Result<HostReading> {
         let asked_ns = net::kernel_ns();
         self.sender.send(&Question::Read)?;
-        let answer = self.answer()?;
+        let answer = self.answer(&|| false)?;
         let at_ns = asked_ns.midpoint(net::kernel_ns());
         let reading = reading(&answer, self.processes)?;
         Ok(HostReading { at_ns, ..reading })
     }
 
-    fn answer(&self) -> anyhow::Result<Vec<u8>> {
-        match self.receiver.receive_within::<Answer>(ANSWER_BOUND)? {
-            Some(Ok(answer)) => Ok(answer),
-            Some(Err(why)) => bail!(plan::scrub(&why)),
-            None => bail!("no answer within {}", plan::show_duration(ANSWER_BOUND)),
+    fn answer(&self, stop: &dyn Fn() -> bool) -> anyhow::Result<Vec<u8>> {
+        for _ in 0..ANSWER_TICKS {
+            match self.receiver.receive_within::<Answer>(TICK)? {
+                Some(Ok(answer)) => return Ok(answer),
+                Some(Err(why)) => bail!(plan::scrub(&why)),
+                None if stop() => bail!("interrupted"),
+                None => {}
+            }
         }
+        bail!("no answer within {}", plan::show_duration(TICK * ANSWER_TICKS))
     }
 }
 

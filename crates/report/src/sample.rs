@@ -144,6 +144,7 @@ fn beside(clients: u64) -> Watched {
     let process = |name: &str, side| Process { name: name.to_owned(), pid: 7, side };
     let host = Host {
         name: "pioneer".to_owned(),
+        place: None,
         cpu_threads: 2,
         memory_bytes: Some(1 << 30),
         processes: vec![process("dyno", Side::Client), process("mariadb", Side::Server)],

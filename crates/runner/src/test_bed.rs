@@ -113,7 +113,8 @@ impl<'a> TestBed<'a> {
         let system = &plan.systems[self.instance.system];
         let (watch, load) = (&plan.watch, &plan.load);
         watch.is_on.then(|| {
-            WatchTargets::new((watch, load), system, &self.running, &self.other_hosts)
+            let others = self.other_hosts.describe(&self.running.addresses(), self.stop);
+            WatchTargets::new((watch, load), system, &self.running, others)
         })
     }
 

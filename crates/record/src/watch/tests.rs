@@ -15,6 +15,7 @@ fn host() -> Host {
     let process = |name: &str, pid, side| Process { name: name.to_owned(), pid, side };
     Host {
         name: "pioneer".to_owned(),
+        place: None,
         cpu_threads: 64,
         memory_bytes: Some(1 << 37),
         processes: vec![process("dyno", 7, Side::Client), process("tidb", 8, Side::Server)],

@@ -77,8 +77,8 @@ impl OtherHosts {
     }
 
     /// Asks each host what there is to watch, with the processes that listen on these addresses.
-    pub(crate) fn describe(&self, addresses: &[SocketAddr]) -> Vec<DescribedHost> {
-        self.hosts.iter().map(|host| host.describe(addresses)).collect()
+    pub(crate) fn describe(&self, addresses: &[SocketAddr], stop: &Stop) -> Vec<DescribedHost> {
+        self.hosts.iter().map(|host| host.describe(addresses, stop)).collect()
     }
 }
 
@@ -104,11 +104,11 @@ impl OtherHost {
         };
     }
 
-    fn describe(&self, addresses: &[SocketAddr]) -> DescribedHost {
+    fn describe(&self, addresses: &[SocketAddr], stop: &Stop) -> DescribedHost {
         let described = self.connection.clone().and_then(|connection| {
             let names = self.processes.clone();
             let request = HostWatchRequest { addresses: addresses.to_vec(), names };
-            let described = connection.lock().describe(&request);
+            let described = connection.lock().describe(&request, &|| stop.is_asked());
             let host = described.map_err(|cause| format!("{cause:#}"))?;
             let place = Some(self.place.to_string());
             Ok((Host { name: self.name.clone(), place, ..host }, connection))
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn a_host_that_was_not_reached_is_described_by_the_reason() {
         let host = OtherHost::new("db".to_owned(), Place::Local);
-        let described = host.describe(&[]).described.map(|(host, _)| host);
+        let described = host.describe(&[], &Stop::new()).described.map(|(host, _)| host);
         assert_eq!(described.unwrap_err(), "there was no time to reach it");
     }
 }

@@ -9,7 +9,7 @@ use plan::{EndpointPlan, EndpointSource, LoadPlan, SystemPlan, WatchPlan};
 use system::watch::{HostWatch, server_processes};
 use system::{Access, Running};
 
-use super::hosts::{DescribedHost, OtherHosts};
+use super::hosts::DescribedHost;
 
 /// The longest period of readings of a host. With shorter intervals the period is as short as these, but not so short
 /// that counters in ticks of 10 ms are useless.
@@ -67,7 +67,7 @@ impl WatchTargets {
         (watch, load): (&WatchPlan, &LoadPlan),
         system: &SystemPlan,
         running: &Running,
-        others: &OtherHosts,
+        others: Vec<DescribedHost>,
     ) -> Self {
         let of_system = running.metrics().into_iter().map(|it| Endpoint {
             name: format!("{} {}", it.role, it.address),
@@ -83,7 +83,7 @@ impl WatchTargets {
         }
         Self {
             host: HostWatch::new(processes(running)),
-            others: others.describe(&running.addresses()),
+            others,
             endpoints,
             peers: match load.generators.is_empty() {
                 true => Peers::of(running),

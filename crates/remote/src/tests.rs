@@ -1,0 +1,4 @@
+//! Connections between two ends in this process, honest ones and others, and the script with shells of this machine.
+
+mod link;
+mod script;
