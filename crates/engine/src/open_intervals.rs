@@ -89,7 +89,7 @@ impl OpenIntervals {
 
     /// The next interval, if every unit has closed it, and the workers whose part is missing.
     pub(crate) fn take_whole(&mut self) -> Option<(Interval, Vec<usize>)> {
-        self.late().next().is_none().then(|| self.take())?
+        if self.late().next().is_some() { None } else { self.take() }
     }
 
     /// The next interval without the units that have not closed it, when they have had enough time by `now`, and
