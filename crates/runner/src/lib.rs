@@ -13,6 +13,7 @@ mod enough;
 mod event_loops;
 mod experiment;
 mod generator_watch;
+mod generators;
 mod idle;
 mod listener;
 mod member_exits;
