@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use plan::Limit;
+use serde::{Deserialize, Serialize};
 
 use crate::Pacing;
 
 /// The load of one trial.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OfferedLoad {
     /// Concurrent clients, at least 1.
     pub clients: usize,
@@ -73,7 +74,7 @@ impl OfferedLoad {
 }
 
 /// The phases that the observer may end early.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PhaseEnds {
     /// The warm-up, from this length on.
     pub warm_up_from: Option<Duration>,
@@ -89,7 +90,7 @@ impl PhaseEnds {
 }
 
 /// How clients are spread over threads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Workers {
     /// A thread for each client, for drivers that block.
     PerClient,

@@ -5,10 +5,13 @@
 
 mod division;
 mod fleet;
+pub(crate) mod job;
+pub(crate) mod job_workload;
 mod known;
 mod member;
 mod message;
 mod process;
+pub(crate) mod unfit;
 
 pub(crate) use division::divide;
 pub(crate) use fleet::Fleet;

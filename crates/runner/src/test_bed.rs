@@ -10,10 +10,11 @@ use anyhow::{Context, Result, bail};
 use driver::{Demand, Shortage, Target, Timeouts};
 use engine::Stop;
 use measure::{Condition, Failure, LatencyHistogram, Phase, QueryPlan};
+use net::Endpoint;
 use plan::{Between, Bounds, PhaseSql, Plan, SystemInstance, Trial};
 use record::{Identity, PhaseRecord};
 use system::{Access, ProgressEvent, ProgressListener, Running};
-use workload::{LoadKey, LoadProgress, Workload, WorkloadContext};
+use workload::{LoadKey, LoadPart, LoadProgress, Workload, WorkloadContext};
 
 use crate::cross_check::Check;
 use crate::experiment::TrialWorkload;
@@ -399,11 +400,37 @@ impl<'a> TestBed<'a> {
             existing: plan.existing,
             seed: plan.seed,
             load_key,
+            part: LoadPart::of_coordinator(plan.load.generators.len()),
             sql: &self.sql,
             progress,
             reconnect_limit: self.bounds().reconnect_limit.filter(|_| self.may_reconnect()),
             stop,
         })
+    }
+
+    /// What the workload has found out about the data, for the processes that offer its load.
+    pub(crate) fn knowledge(&self, workload: usize) -> Result<Vec<u64>> {
+        let TrialWorkload::Database(workload) = &self.experiment.workloads[workload] else {
+            return Ok(Vec::new());
+        };
+        let (target, progress) = (self.load_target()?, LoadProgress::new());
+        Ok(self.with_context_of(&target, LoadKey::default(), &progress, self.stop, |context| {
+            workload.knowledge(context)
+        }))
+    }
+
+    /// The plan's statements on every client's session.
+    pub(crate) fn run_session(&self) -> &[String] {
+        &self.sql.run_session
+    }
+
+    /// The addresses that clients connect to.
+    pub(crate) fn endpoints(&self) -> Vec<Endpoint> {
+        match self.running.access() {
+            Access::Database(target) => target.endpoints(),
+            Access::Service(service) => service.endpoints(),
+            Access::Simulated(_) => Vec::new(),
+        }
     }
 
     /// Runs the plan's statements before each trial, within the limit of a phase.

@@ -129,14 +129,19 @@ fn is_connection_lost(outcome: &Result<Outcome, TrialError>) -> bool {
     failure.key.class.breaks_connection()
 }
 
-fn make_load(
+/// Identifies the load of a trial among those on the same data.
+pub(crate) fn load_key(trial: Trial) -> LoadKey {
+    let Trial { repetition, clients, .. } = trial;
+    LoadKey { repetition, clients, rate: trial.ordinal() }
+}
+
+pub(crate) fn make_load(
     experiment: &Experiment,
     trial: Trial,
     test_bed: &TestBed<'_>,
     stop: &Stop,
 ) -> Result<Box<dyn Load>> {
-    let Trial { repetition, clients, .. } = trial;
-    let load_key = LoadKey { repetition, clients, rate: trial.ordinal() };
+    let load_key = load_key(trial);
     match (&experiment.workloads[trial.workload], test_bed.access()) {
         (TrialWorkload::Simulated, Access::Simulated(system)) => {
             let chance = pacing::simulated_chance(&experiment.plan, trial);

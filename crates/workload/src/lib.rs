@@ -8,6 +8,7 @@ mod catalogue;
 mod created;
 mod export;
 mod expression;
+mod load_part;
 mod loading;
 mod options;
 mod parallel;
@@ -31,6 +32,7 @@ mod ycsb;
 
 pub use catalogue::{WorkloadInfo, catalogue, read};
 pub use export::Export;
+pub use load_part::LoadPart;
 pub use options::OptionInfo;
 pub use progress::LoadProgress;
 pub use rpc::Rpc;
