@@ -131,8 +131,8 @@ fn checked(host: Host) -> anyhow::Result<Host> {
     if host.processes.len() > PROCESSES_MAX {
         bail!("the host has {} processes, {PROCESSES_MAX} are the most", host.processes.len());
     }
-    let mut texts = host.processes.iter().map(|process| &process.name).chain([&host.name]);
-    if texts.any(|text| text.len() > TEXT_BYTES_MAX) {
+    let is_long = |text: &String| text.len() > TEXT_BYTES_MAX;
+    if is_long(&host.name) || host.processes.iter().any(|process| is_long(&process.name)) {
         bail!("the host has a name of more than {TEXT_BYTES_MAX} bytes");
     }
     Ok(host)
