@@ -11,7 +11,7 @@ pub struct HostFacts {
     pub host: String,
     /// The architecture of its processor, such as `x86_64`.
     pub processor: String,
-    /// Hardware threads that the generator may use.
+    /// Hardware threads that the generator may use; 0 when not known.
     pub cores: u32,
     /// The system's kernel with its version.
     pub kernel: String,

@@ -77,7 +77,9 @@ pub(super) fn saturated_hosts(measured: &Measured<'_>, summary: &Summary) -> Vec
         }
     }
     let finding = |it: &Sharing<'_>| {
-        let usable = it.threads.min(it.host.cores as usize);
+        // A host that does not report its cores has 0.
+        let cores = Some(it.host.cores as usize).filter(|cores| *cores > 0);
+        let usable = cores.map_or(it.threads, |cores| cores.min(it.threads));
         (it.generators > 1 && it.used >= CPU_MAX * usable as f64).then(|| {
             Finding::about(Subject::Host(it.host.host.clone()), Code::ClientSaturated)
                 .with("used_threads", Value::Number(it.used))

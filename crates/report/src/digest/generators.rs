@@ -22,7 +22,7 @@ pub(super) fn parts<'r>(record: &'r TrialRecord, events: &'r [u64]) -> Vec<Gener
         lateness: load.open.as_ref().map(|_| &one.lateness),
         own: one.generator.as_ref(),
         usage: one.usage.map(|usage| {
-            let cores = one.host.as_ref().map(|host| host.cores);
+            let cores = one.host.as_ref().map(|host| host.cores).filter(|cores| *cores > 0);
             usage_of(&usage, cores, one.workers, load.cpus.len())
         }),
         clock: one.clock,
