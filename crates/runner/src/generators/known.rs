@@ -50,7 +50,9 @@ impl KnownGenerators {
     }
 
     fn with(&self, generator: usize, change: impl FnOnce(&mut Known)) {
-        self.all().get_mut(generator).into_iter().for_each(|one| change(one));
+        if let Some(one) = self.all().get_mut(generator) {
+            change(one);
+        }
     }
 
     /// A generator has counted a part of an interval.
