@@ -23,9 +23,8 @@ pub(crate) struct Assignment<'a> {
 impl Assignment<'_> {
     /// The worker's clients: each worker has a consecutive range, all of about the same size.
     pub(crate) fn clients(&self) -> Range<usize> {
-        let first_of = |worker: usize| {
-            first_client(self.load, self.offer.clients, (worker, self.workers))
-        };
+        let first_of =
+            |worker: usize| first_client(self.load, self.offer.clients, (worker, self.workers));
         first_of(self.worker)..first_of(self.worker + 1)
     }
 }

@@ -34,7 +34,7 @@ pub trait Load: Sync {
         Vec::new()
     }
 
-    /// Takes in what another generator of the load has told.
+    /// Takes in what another generator of the load has told. The process that coordinates them hears of all.
     fn on_news(&self, _generator: usize, _news: &[u64]) {}
 }
 

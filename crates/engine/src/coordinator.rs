@@ -211,7 +211,8 @@ impl<'a> Coordinator<'a> {
             return Err(TrialError::Generator { generator, reason });
         }
         self.intervals.done(unit);
-        let failure = Failure::new(ErrorClass::Connection, "", format!("generator {generator} is lost"));
+        let failure =
+            Failure::new(ErrorClass::Connection, "", format!("generator {generator} is lost"));
         for client in self.steering.clients(unit) {
             self.ends.clients[client].failure = Some(failure.clone());
         }
@@ -225,7 +226,11 @@ impl<'a> Coordinator<'a> {
     /// The time of the trial; `None` before its start.
     fn now(&self) -> Option<Nanos> {
         let start = self.started_at?;
-        Some(if self.is_virtual() { self.window_end } else { self.clock.now().saturating_sub(start) })
+        Some(if self.is_virtual() {
+            self.window_end
+        } else {
+            self.clock.now().saturating_sub(start)
+        })
     }
 
     fn end_soon(&mut self, by: Ending) {

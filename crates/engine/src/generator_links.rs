@@ -59,7 +59,7 @@ pub enum FromGenerator {
 }
 
 /// Runs a load on generators, each of which runs [`crate::serve`] with its part: as [`crate::offer`] runs it in this
-/// process. `load` itself starts no clients here.
+/// process. `load` starts no clients here, but it hears the news of all generators.
 ///
 /// # Errors
 /// When a client or a generator cannot start, or `observer` cannot store the results.
@@ -72,7 +72,7 @@ pub fn coordinate(
 ) -> Result<Outcome, TrialError> {
     let control = Control::new(offer, stop.clone());
     let operations = load.operations().len();
-    let mut steering = GeneratorLinks::new(&control, offer, load, generators);
+    let mut steering = GeneratorLinks::new(&control, (offer, load), generators);
     let clock = Clock::since(net::origin());
     let shared = (&control, &mut steering as _);
     let result = Coordinator::new(offer, operations, shared, clock, observer).run();
@@ -94,6 +94,7 @@ struct Link {
 
 struct GeneratorLinks<'a> {
     control: &'a Control,
+    load: &'a dyn Load,
     links: Vec<Link>,
     reports: &'a Receiver<(usize, FromGenerator)>,
     go_on_without_lost: bool,
@@ -110,8 +111,7 @@ struct GeneratorLinks<'a> {
 impl<'a> GeneratorLinks<'a> {
     fn new(
         control: &'a Control,
-        offer: &OfferedLoad,
-        load: &dyn Load,
+        (offer, load): (&OfferedLoad, &'a dyn Load),
         generators: Generators<'a>,
     ) -> Self {
         let link = |generator: GeneratorLink| {
@@ -120,6 +120,7 @@ impl<'a> GeneratorLinks<'a> {
         };
         Self {
             control,
+            load,
             links: generators.links.into_iter().map(link).collect(),
             reports: generators.reports,
             go_on_without_lost: generators.go_on_without_lost,
@@ -139,8 +140,9 @@ impl<'a> GeneratorLinks<'a> {
         }
     }
 
-    /// Tells all generators but one what that one must have told.
+    /// Tells all generators but one, and the load in this process, what that one has told.
     fn pass_on_news(&self, generator: usize, news: &[u64]) {
+        self.load.on_news(generator, news);
         for (_, link) in self.links.iter().enumerate().filter(|(other, _)| *other != generator) {
             let news = UnitCommand::News { generator, news: news.to_vec() };
             let _ = link.generator.commands.send(Command(news));

@@ -188,7 +188,10 @@ mod clients {
     use super::failure;
     use crate::ClientOutcome;
 
-    pub(super) fn serialize<S: Serializer>(all: &[ClientOutcome], to: S) -> Result<S::Ok, S::Error> {
+    pub(super) fn serialize<S: Serializer>(
+        all: &[ClientOutcome],
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
         to.collect_seq(all.iter().map(|it| (it.events, it.failure.as_ref().map(failure::parts))))
     }
 

@@ -34,8 +34,7 @@ pub fn offer(
     let origin = net::origin();
     let (out, inbox) = mpsc::channel();
     thread::scope(|scope| {
-        let (threads, started) =
-            spawn_part(scope, &part, (offer, load), (&control, origin), &out);
+        let (threads, started) = spawn_part(scope, &part, (offer, load), (&control, origin), &out);
         drop(out);
         let mut steering = WorkerThreads::new(&control, &part, inbox);
         let result = match started {

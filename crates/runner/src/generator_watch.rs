@@ -59,7 +59,8 @@ impl GeneratorWatch {
         let (messages, inbox) = mpsc::channel();
         let thread = thread::Builder::new().name("generator watch".to_owned());
         let start_ns = warm_up.map(nanos);
-        let thread = thread.spawn(move || watch(&Clock::since_kernel(kernel_ns), start_ns, &inbox))?;
+        let thread =
+            thread.spawn(move || watch(&Clock::since_kernel(kernel_ns), start_ns, &inbox))?;
         Ok(Self { messages, thread })
     }
 

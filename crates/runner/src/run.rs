@@ -57,7 +57,8 @@ impl Experiment {
         listener: &mut dyn RunListener,
     ) -> Result<RunOutcome> {
         // Generators have the CPUs of their own hosts.
-        let own_cpus = self.plan.load.cpus.as_ref().filter(|_| self.plan.load.generators.is_empty());
+        let own_cpus =
+            self.plan.load.cpus.as_ref().filter(|_| self.plan.load.generators.is_empty());
         if let Some(cpus) = own_cpus {
             demand_cpus(cpus).context("the load's `cpus`")?;
         }

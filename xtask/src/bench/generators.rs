@@ -24,10 +24,14 @@ pub(super) fn measure(bench: &mut Bench) -> anyhow::Result<()> {
         let seen = window.look(&server, Dyno, command, None, &bench.interrupt)?;
         let values = [
             (Quantity::QueriesPerS, seen.queries_per_s),
-            (Quantity::CoordinatorCores, (seen.user_us + seen.system_us) * seen.queries_per_s / 1e6),
+            (
+                Quantity::CoordinatorCores,
+                (seen.user_us + seen.system_us) * seen.queries_per_s / 1e6,
+            ),
         ];
         eprintln!("xtask: generators round {} of {}: {values:?}", round + 1, bench.rounds);
-        let case = Case { part: Part::Generators, contestant: Dyno, connections: GENERATORS, round };
+        let case =
+            Case { part: Part::Generators, contestant: Dyno, connections: GENERATORS, round };
         bench.results.add(case, values);
     }
     Ok(())

@@ -12,7 +12,8 @@ use super::contestant::Contestant::{
     TrpcClient,
 };
 use super::results::Quantity::{
-    self, CoordinatorCores, CpuUs, PeakBytes, QueriesPerS, ResidentBytes, Seconds, Unfairness, UserUs,
+    self, CoordinatorCores, CpuUs, PeakBytes, QueriesPerS, ResidentBytes, Seconds, Unfairness,
+    UserUs,
 };
 use super::results::{Point, Results};
 use super::rpc::{FLOOR_CLIENTS, MANY};
@@ -75,7 +76,12 @@ const RULES: [(Part, &[Rule]); 19] = [
     (Part::GrpcPinned, GRPC),
     (
         Part::Generators,
-        &[median("CPU of the coordinator of {} generators", CoordinatorCores, AtMost(2.0), OF_A_CORE)],
+        &[median(
+            "CPU of the coordinator of {} generators",
+            CoordinatorCores,
+            AtMost(2.0),
+            OF_A_CORE,
+        )],
     ),
     (
         Part::Report,

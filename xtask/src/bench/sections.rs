@@ -10,8 +10,8 @@ use super::goals::Seen;
 use super::page::table;
 use super::report::TRIALS;
 use super::results::Quantity::{
-    self, ClientCpuS, CoordinatorCores, CpuUs, PageBytes, PeakBytes, QueriesPerS, Seconds, ServerCpuS, Unfairness,
-    UserUs,
+    self, ClientCpuS, CoordinatorCores, CpuUs, PageBytes, PeakBytes, QueriesPerS, Seconds,
+    ServerCpuS, Unfairness, UserUs,
 };
 use super::results::{Point, Results};
 use super::tpcc::{CHECKING, CONNECTIONS, LOADING};

@@ -28,7 +28,11 @@ pub(crate) fn divide(
 mod tests {
     use super::*;
 
-    fn loops(hosts: &[(&str, u32)], by_plan: Option<usize>, connections: usize) -> Option<Vec<usize>> {
+    fn loops(
+        hosts: &[(&str, u32)],
+        by_plan: Option<usize>,
+        connections: usize,
+    ) -> Option<Vec<usize>> {
         let host = |(host, cores): &(&str, u32)| HostFacts {
             host: (*host).to_owned(),
             cores: *cores,
@@ -41,7 +45,10 @@ mod tests {
     #[test]
     fn generators_of_one_host_share_its_cores() {
         assert_eq!(loops(&[("a", 8), ("b", 3)], None, 100), Some(vec![8, 3]));
-        assert_eq!(loops(&[("a", 8), ("b", 3), ("a", 8), ("b", 3)], None, 100), Some(vec![4, 1, 4, 1]));
+        assert_eq!(
+            loops(&[("a", 8), ("b", 3), ("a", 8), ("b", 3)], None, 100),
+            Some(vec![4, 1, 4, 1])
+        );
         assert_eq!(loops(&[("a", 2), ("a", 2), ("a", 2)], None, 100), Some(vec![1, 1, 1]));
     }
 

@@ -99,7 +99,8 @@ impl Fleet {
     fn start_missing(&mut self, stop: &Stop) -> Result<()> {
         let keep_copies = self.keep_copies;
         let results = thread::scope(|scope| {
-            let start = |generator: &'_ mut Generator| generator.start_if_missing(keep_copies, stop);
+            let start =
+                |generator: &'_ mut Generator| generator.start_if_missing(keep_copies, stop);
             let threads: Vec<_> =
                 self.generators.iter_mut().map(|it| scope.spawn(move || start(it))).collect();
             let ended = threads.into_iter().map(|thread| {

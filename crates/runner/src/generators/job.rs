@@ -11,7 +11,6 @@ use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use system::Access;
 use workload::{LoadKey, LoadPart, LoadProgress, WorkloadContext};
-use zeroize::Zeroizing;
 
 use super::job_workload::JobWorkload;
 use super::unfit::unreachable;
@@ -145,26 +144,6 @@ impl GeneratorJob {
             }
             JobAccess::Service(service, _) => service.service(&secrets)?.shortages(connections),
         })
-    }
-
-    /// The bytes of a job. They are written in one place, which is overwritten after their use.
-    ///
-    /// # Errors
-    /// None is known.
-    pub(crate) fn to_bytes(&self) -> Result<Zeroizing<Vec<u8>>> {
-        const UNWRITTEN: &str = "a generator's job is not written";
-        let size = postcard::experimental::serialized_size(self).context(UNWRITTEN)?;
-        let mut bytes = Zeroizing::new(vec![0; size]);
-        postcard::to_slice(self, &mut bytes).context(UNWRITTEN)?;
-        Ok(bytes)
-    }
-
-    /// Reads the bytes of a job.
-    ///
-    /// # Errors
-    /// When they are none.
-    pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        postcard::from_bytes(bytes).context("what came is not a generator's job")
     }
 }
 

@@ -90,7 +90,11 @@ fn run(work: Work, sender: &Sender) {
 }
 
 /// Refuses a load for which this machine has too little.
-fn shortages(job: &GeneratorJob, part: &Part, (offer, load): (&OfferedLoad, &dyn Load)) -> Result<()> {
+fn shortages(
+    job: &GeneratorJob,
+    part: &Part,
+    (offer, load): (&OfferedLoad, &dyn Load),
+) -> Result<()> {
     let shortages = job.shortages(part.clients(offer, load).len())?;
     if shortages.is_empty() {
         return Ok(());

@@ -142,10 +142,7 @@ fn phases_that_end_by_themselves_end_at_one_edge_for_all_generators() {
 #[test]
 fn sixty_four_generators_have_a_hundred_clients_each() {
     // A client has a server of its own: nine answers before the end at 1 s, and one at it.
-    let load = Simulated::new(
-        system(100, vec![100 * MS], Vec::new()),
-        SimulatedChance::default(),
-    );
+    let load = Simulated::new(system(100, vec![100 * MS], Vec::new()), SimulatedChance::default());
     let limit = Limit::time(Duration::from_secs(1));
     let workers = Workers::Simulated(64);
     let closed = Pacing::Closed { think_time_ns: 0 };
@@ -261,10 +258,8 @@ fn shares_of_a_number_of_transactions_add_up_and_the_window_ends_with_the_last()
 #[test]
 fn answers_that_never_come_do_not_make_the_window_of_a_share_longer() {
     // The first of two requests is answered after 1 ms, and nothing after it. Two generators with a share of three each.
-    let load = Simulated::new(
-        system(1, vec![MS, 900_000 * MS], Vec::new()),
-        SimulatedChance::default(),
-    );
+    let load =
+        Simulated::new(system(1, vec![MS, 900_000 * MS], Vec::new()), SimulatedChance::default());
     let workers = Workers::Simulated(2);
     let closed = Pacing::Closed { think_time_ns: 0 };
     let offered = OfferedLoad { limit: Limit::events(6), workers, ..offered(4, closed) };
@@ -464,9 +459,9 @@ fn generators_hear_what_the_others_tell_and_not_what_they_tell_themselves() {
     run_on(&[1, 1, 1], (&offered, &load), &FAITHFUL, RecordingObserver::default()).0.unwrap();
     let heard = load.heard.into_inner().unwrap();
     assert!(heard.iter().all(|(generator, news)| *generator < 3 && *news == [42]));
-    // The first interval of each, at least, is heard by the two others.
+    // The first interval of each, at least, is heard by the two others, and all are by the coordinator.
     for generator in 0..3 {
         let from = heard.iter().filter(|(from, _)| *from == generator).count();
-        assert!((2..=10).contains(&from), "{from} from {generator}");
+        assert!((7..=15).contains(&from), "{from} from {generator}");
     }
 }

@@ -12,6 +12,8 @@ use engine::{Outcome, Pacing, PhaseEnds, TrialObserver, Workers, worker_pool};
 use measure::{Interval, Phase};
 use plan::{Limit, Plan, Source};
 
+use zeroize::Zeroizing;
+
 use super::*;
 use crate::trial::make_load;
 use crate::{Event, RunListener};
@@ -19,6 +21,28 @@ use crate::{Event, RunListener};
 const PASSWORD: &str = "carr1age-of-the-job";
 const OTHER_PASSWORD: &str = "carr1age-of-another";
 const USER: &str = "dyno_job";
+
+impl GeneratorJob {
+    /// The bytes of a job. They are written in one place, which is overwritten after their use.
+    ///
+    /// # Errors
+    /// None is known.
+    fn to_bytes(&self) -> Result<Zeroizing<Vec<u8>>> {
+        const UNWRITTEN: &str = "a generator's job is not written";
+        let size = postcard::experimental::serialized_size(self).context(UNWRITTEN)?;
+        let mut bytes = Zeroizing::new(vec![0; size]);
+        postcard::to_slice(self, &mut bytes).context(UNWRITTEN)?;
+        Ok(bytes)
+    }
+
+    /// Reads the bytes of a job.
+    ///
+    /// # Errors
+    /// When they are none.
+    fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        postcard::from_bytes(bytes).context("what came is not a generator's job")
+    }
+}
 
 /// The log of the server is one for all tests.
 static LOG: Mutex<()> = Mutex::new(());
