@@ -42,8 +42,9 @@ pub(crate) fn read(reader: &mut OptionReader<'_>) -> Generators {
         for key in ["on_generator_loss", "keep_copies"] {
             if reader.is_given(key) {
                 let message = format!("`{key}` is set without `generators`");
-                let help =
-                    format!("the load comes from this process: leave `{key}` out, or set `generators`");
+                let help = format!(
+                    "the load comes from this process: leave `{key}` out, or set `generators`"
+                );
                 reader.reject(key, message, help);
             }
         }
