@@ -235,7 +235,7 @@ mod tests {
     fn parts(generators: usize, start: &Start) -> Vec<Inserts> {
         let part = |generator| LoadPart { generator, generators };
         let begun = |generator| {
-            let inserts = Inserts::new(part(generator), (start.next, start.next), true);
+            let inserts = Inserts::new(part(generator), (5, start.next), true);
             inserts.begin(start.clone());
             inserts
         };

@@ -62,7 +62,7 @@ async fn missing_below(
     format: &KeyFormat,
     range: Range<u64>,
 ) -> Result<Vec<u64>, Failure> {
-    let mut pieces = Vec::new();
+    let mut found = Vec::new();
     let mut high = range.end;
     while high > range.start && range.end - high < GAPS_MAX {
         let low = high.saturating_sub(2 * REACH).max(range.start);
@@ -72,10 +72,10 @@ async fn missing_below(
         if missing.is_empty() {
             break;
         }
-        pieces.push(missing);
+        found.push(missing);
         high = low;
     }
-    Ok(pieces.into_iter().rev().flatten().collect())
+    Ok(found.into_iter().rev().flatten().collect())
 }
 
 fn absent(numbers: &[u64], are_there: &[bool]) -> Vec<u64> {

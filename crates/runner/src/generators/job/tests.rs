@@ -91,8 +91,9 @@ fn rows(statements: &[String]) -> Vec<Vec<Datum>> {
     let experiment = experiment(&text, Path::new("/"));
     let (stop, scratch) = (Stop::new(), tempfile::tempdir().unwrap());
     let instance = experiment.plan.instance(experiment.plan.trials()[0]);
-    let bed = TestBed::make(&experiment, instance, scratch.path(), &stop, &mut Silent).unwrap();
-    let target: Target = bed.load_target().unwrap();
+    let test_bed =
+        TestBed::make(&experiment, instance, scratch.path(), &stop, &mut Silent).unwrap();
+    let target: Target = test_bed.load_target().unwrap();
     let answer = std::sync::Arc::new(Mutex::new(Vec::new()));
     let (kept, statements) = (std::sync::Arc::clone(&answer), statements.to_vec());
     let asked = worker_pool::run_one(&stop, |handle| {
@@ -198,16 +199,17 @@ fn compare(database: &str, folder: &Path, workload: &str, events: u64, most: usi
     let trial = here.plan.trials()[0];
     let instance = here.plan.instance(trial);
     let make = |experiment| TestBed::make(experiment, instance, scratch.path(), &stop, &mut Silent);
-    let (mut bed, mut other_bed) = (make(&here).unwrap(), make(&there).unwrap());
-    bed.make_ready(trial, &mut Silent).unwrap();
-    let load = make_load(&here, trial, &bed, &stop).unwrap();
+    let (mut test_bed, mut other_test_bed) = (make(&here).unwrap(), make(&there).unwrap());
+    test_bed.make_ready(trial, &mut Silent).unwrap();
+    let load = make_load(&here, trial, &test_bed, &stop).unwrap();
     let offered = one_client(events);
     let one_process = logged(|| drop(offer(&offered, load.as_ref())));
-    other_bed.make_ready(trial, &mut Silent).unwrap();
+    other_test_bed.make_ready(trial, &mut Silent).unwrap();
     let place = (LoadPart::default(), &Place::Local);
-    let job = GeneratorJob::of(&there, trial, &other_bed, place, &offered).unwrap();
+    let job = GeneratorJob::of(&there, trial, &other_test_bed, place, &offered).unwrap();
     let (crossed_offer, crossed_load) = crossed(&job).load().unwrap();
     assert_eq!(crossed_offer, offered);
+    assert_eq!(job.shortages(1).unwrap(), []);
     assert_eq!(crossed_load.operations(), load.operations());
     let generator = logged(|| drop(offer(&crossed_offer, crossed_load.as_ref())));
     let first = |log: &[String]| log[..most.min(log.len())].to_vec();
@@ -269,8 +271,8 @@ fn a_job_of_calls_makes_the_requests_of_one_process() {
     std::fs::write(folder.path().join("b.proto"), proto).unwrap();
     std::fs::write(folder.path().join("types/named.proto"), named).unwrap();
     std::fs::write(folder.path().join("body"), "a body from a file").unwrap();
-    let message = "message = '{\"text\": \"${random(1, 1000000000)}\"}'\nproto = \"b.proto\"\nproto_path = \"types\"";
-    for (workload, part) in [("file = \"body\"", "a body from a file"), (message, "")] {
+    let message = "message = '{\"text\": \"drawn ${random(1, 1000000000)}\"}'\nproto = \"b.proto\"\nproto_path = \"types\"";
+    for (workload, part) in [("file = \"body\"", "a body from a file"), (message, "drawn ")] {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let plan = |load: &str| {
@@ -284,16 +286,16 @@ fn a_job_of_calls_makes_the_requests_of_one_process() {
         let (stop, scratch) = (Stop::new(), tempfile::tempdir().unwrap());
         let trial = here.plan.trials()[0];
         let instance = here.plan.instance(trial);
-        let bed = |experiment| {
+        let test_bed = |experiment| {
             let made = TestBed::make(experiment, instance, scratch.path(), &stop, &mut Silent);
             drop(listener.accept().unwrap());
             made.unwrap()
         };
-        let (bed, other_bed) = (bed(&here), bed(&there));
-        let load = make_load(&here, trial, &bed, &stop).unwrap();
+        let (test_bed, other_test_bed) = (test_bed(&here), test_bed(&there));
+        let load = make_load(&here, trial, &test_bed, &stop).unwrap();
         let offered = one_client(1);
         let place = (LoadPart::default(), &Place::Local);
-        let job = GeneratorJob::of(&there, trial, &other_bed, place, &offered).unwrap();
+        let job = GeneratorJob::of(&there, trial, &other_test_bed, place, &offered).unwrap();
         let (crossed_offer, crossed_load) = crossed(&job).load().unwrap();
         assert_eq!(crossed_load.operations(), load.operations());
         let call = |load: Box<dyn Load>| {
