@@ -82,7 +82,10 @@ fn command(text: &str) -> Result<Place, String> {
     let words = shell_words(text).map_err(|why| format!("the words of `command:` {why}"))?;
     match words.first() {
         Some(program) if !program.is_empty() => Ok(Place::Command(text.to_owned())),
-        _ => Err("`command:` has no program: write such as \"command:docker exec -i bench\"".to_owned()),
+        _ => {
+            Err("`command:` has no program: write such as \"command:docker exec -i bench\""
+                .to_owned())
+        }
     }
 }
 
@@ -94,11 +97,17 @@ fn ssh(rest: &str) -> Result<Place, String> {
     };
     let (host, port) = host_and_port(host)?;
     let is_address = host.contains(':');
-    let host = if is_address { name(host, "host of ssh://HOST", ":%")? } else { name(host, "host of ssh://HOST", "")? };
+    let host = if is_address {
+        name(host, "host of ssh://HOST", ":%")?
+    } else {
+        name(host, "host of ssh://HOST", "")?
+    };
     let destination = match user {
         None => host,
         Some(user) if user.contains(':') => {
-            return Err("a place has a password: ssh takes keys, an agent or its configuration".to_owned());
+            return Err(
+                "a place has a password: ssh takes keys, an agent or its configuration".to_owned()
+            );
         }
         Some(user) => format!("{}@{host}", name(user, "user of ssh://USER@HOST", "\\+@$")?),
     };
@@ -114,7 +123,14 @@ fn host_and_port(text: &str) -> Result<(&str, Option<u16>), String> {
                 .ok_or("brackets are for an IPv6 address: ssh://[::1]:22")?;
             match behind {
                 "" => (host, None),
-                _ => (host, Some(behind.strip_prefix(':').ok_or("only a port may follow the brackets of an address")?)),
+                _ => (
+                    host,
+                    Some(
+                        behind
+                            .strip_prefix(':')
+                            .ok_or("only a port may follow the brackets of an address")?,
+                    ),
+                ),
             }
         }
         None if text.matches(':').count() > 1 => {
@@ -190,7 +206,10 @@ mod tests {
             ("ssh://[fe80::1%eth0]:22", ssh("fe80::1%eth0", Some(22))),
             ("command:docker exec -i 'a b'", Place::Command(own("docker exec -i 'a b'"))),
             ("kubectl://load/p-0", Place::Kubectl { namespace: own("load"), pod: own("p-0") }),
-            ("kubectl://n/deployment/d", Place::Kubectl { namespace: own("n"), pod: own("deployment/d") }),
+            (
+                "kubectl://n/deployment/d",
+                Place::Kubectl { namespace: own("n"), pod: own("deployment/d") },
+            ),
             ("docker://c_1", docker),
             ("srun://node07", Place::Srun { node: own("node07") }),
         ] {
