@@ -108,16 +108,22 @@ impl Given {
         let Self { url, name, processes } = self;
         let (own_name, source) = if url.starts_with("http") {
             if !processes.is_empty() {
-                return Err("an endpoint has `processes` and is a page of metrics: they are for hosts".to_owned());
+                return Err(
+                    "an endpoint has `processes` and is a page of metrics: they are for hosts"
+                        .to_owned(),
+                );
             }
             (host_of(&url)?, EndpointSource::Page { url })
         } else {
-            let place = Place::parse(&url).map_err(|why| format!("an endpoint is no place: {why}"))?;
+            let place =
+                Place::parse(&url).map_err(|why| format!("an endpoint is no place: {why}"))?;
             if place == Place::Local {
                 return Err("an endpoint is `local`: this machine is watched anyway".to_owned());
             }
             if processes.len() > PROCESSES_MAX || processes.iter().any(String::is_empty) {
-                return Err(format!("`processes` of an endpoint are at most {PROCESSES_MAX} names"));
+                return Err(format!(
+                    "`processes` of an endpoint are at most {PROCESSES_MAX} names"
+                ));
             }
             (place.to_string(), EndpointSource::Host { place, processes })
         };
@@ -200,7 +206,8 @@ mod tests {
                 processes: processes.iter().map(|&it| it.to_owned()).collect(),
             },
         };
-        let expected = [host("ssh://db1", "ssh://db1", &[]), host("store", "docker://c", &["serverd"])];
+        let expected =
+            [host("ssh://db1", "ssh://db1", &[]), host("store", "docker://c", &["serverd"])];
         assert_eq!(plan.unwrap().watch.endpoints, expected);
     }
 

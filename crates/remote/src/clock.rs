@@ -47,8 +47,7 @@ pub(crate) fn compare(
 ) -> Result<ClockComparison, Problem> {
     let mut readings = Vec::with_capacity(QUESTIONS_MAX);
     let mut passed_ns = 0;
-    while readings.len() < QUESTIONS_MIN
-        || readings.len() < QUESTIONS_MAX && passed_ns < ENOUGH_NS
+    while readings.len() < QUESTIONS_MIN || readings.len() < QUESTIONS_MAX && passed_ns < ENOUGH_NS
     {
         let reading = ask()?;
         passed_ns += reading.answered_ns.saturating_sub(reading.asked_ns);
@@ -62,7 +61,8 @@ pub(crate) fn compare(
 /// The middle of what all readings allow; `None` when they contradict each other, or there are none.
 fn estimate(readings: &[Reading]) -> Option<ClockComparison> {
     let spans = readings.iter().map(Reading::span);
-    let (least, most) = spans.reduce(|(least, most), (low, high)| (least.max(low), most.min(high)))?;
+    let (least, most) =
+        spans.reduce(|(least, most), (low, high)| (least.max(low), most.min(high)))?;
     if least > most {
         return None;
     }

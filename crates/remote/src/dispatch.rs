@@ -106,7 +106,8 @@ impl Dispatcher {
                 (Frame::ClockAnswer { number, at_ns }, Clock::Asks) => {
                     let came_ns = part.at_ns;
                     // One that nobody waits for is dropped.
-                    let _ = self.answers.try_send(ClockAnswer { number, theirs_ns: at_ns, came_ns });
+                    let _ =
+                        self.answers.try_send(ClockAnswer { number, theirs_ns: at_ns, came_ns });
                 }
                 (Frame::ClockQuestion { .. } | Frame::ClockAnswer { .. }, _) => {
                     return Err(Problem::Garbage("a clock frame of the wrong side".to_owned()));

@@ -143,6 +143,7 @@ impl FrameReader {
     }
 
     /// Whether the bytes end within a frame.
+    #[cfg(test)]
     pub(crate) fn is_within_frame(&self) -> bool {
         self.read < self.bytes.len()
     }

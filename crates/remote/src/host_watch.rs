@@ -145,7 +145,9 @@ pub(crate) fn reading(json: &[u8], processes: usize) -> anyhow::Result<HostReadi
         bail!("a reading has {} processes, not {processes}", reading.processes.len());
     }
     let disks = reading.disk_busy_ns.iter().flatten();
-    if disks.clone().count() > DISKS_MAX || disks.clone().any(|(name, _)| name.len() > TEXT_BYTES_MAX) {
+    if disks.clone().count() > DISKS_MAX
+        || disks.clone().any(|(name, _)| name.len() > TEXT_BYTES_MAX)
+    {
         bail!("a reading has more than {DISKS_MAX} disks, or a long name");
     }
     Ok(reading)

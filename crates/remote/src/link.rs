@@ -105,10 +105,13 @@ impl Link {
             return Err(Problem::Closed);
         }
         loop {
-            let answer = answers.recv_timeout(clock::ANSWER_BOUND).map_err(|error| match error {
-                mpsc::RecvTimeoutError::Timeout => Problem::Silent(clock::ANSWER_BOUND.as_secs()),
-                mpsc::RecvTimeoutError::Disconnected => Problem::Closed,
-            })?;
+            let answer =
+                answers.recv_timeout(clock::ANSWER_BOUND).map_err(|error| match error {
+                    mpsc::RecvTimeoutError::Timeout => {
+                        Problem::Silent(clock::ANSWER_BOUND.as_secs())
+                    }
+                    mpsc::RecvTimeoutError::Disconnected => Problem::Closed,
+                })?;
             // An earlier question may have been given up.
             if answer.number == number {
                 let ClockAnswer { theirs_ns, came_ns, .. } = answer;

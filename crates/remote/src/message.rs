@@ -66,7 +66,9 @@ mod tests {
     fn bytes_behind_a_message_and_missing_ones_are_refused() {
         let bytes = encode(&7_u8).unwrap();
         let longer = [&bytes[..], &[0]].concat();
-        assert!(matches!(decode::<u8>(&longer), Err(Problem::Garbage(why)) if why.contains("1 bytes behind")));
+        assert!(
+            matches!(decode::<u8>(&longer), Err(Problem::Garbage(why)) if why.contains("1 bytes behind"))
+        );
         assert!(decode::<u8>(&[]).is_err());
         assert!(decode::<Vec<u64>>(&[0xff; 9]).is_err(), "a length without the numbers");
     }

@@ -1,7 +1,7 @@
 //! Which program runs in another place, and the sums by which it is checked there.
 
 use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -99,13 +99,19 @@ fn architecture(machine: &str) -> &str {
 }
 
 /// The CRC of POSIX and the length.
-fn cksum(source: impl Read) -> std::io::Result<(u32, u64)> {
+fn cksum(mut source: impl BufRead) -> std::io::Result<(u32, u64)> {
     let table = table();
     let step = |crc: u32, byte: u8| (crc << 8) ^ table[usize::from((crc >> 24) as u8 ^ byte)];
     let (mut crc, mut length) = (0, 0_u64);
-    for byte in source.bytes() {
-        crc = step(crc, byte?);
-        length += 1;
+    loop {
+        let bytes = source.fill_buf()?;
+        if bytes.is_empty() {
+            break;
+        }
+        crc = bytes.iter().copied().fold(crc, step);
+        let read = bytes.len();
+        length += read as u64;
+        source.consume(read);
     }
     // The length follows, its lowest byte first, without zero bytes at the end.
     let mut left = length;

@@ -95,11 +95,8 @@ mod tests {
     #[test]
     fn the_opening_is_found_behind_noise_and_an_echo_of_the_script_is_none() {
         let parse = |line: &str| Opening::parse(line, "0a1b");
-        let opening = Opening {
-            system: "Linux".to_owned(),
-            machine: "aarch64".to_owned(),
-            sum: Sum::Cksum,
-        };
+        let opening =
+            Opening { system: "Linux".to_owned(), machine: "aarch64".to_owned(), sum: Sum::Cksum };
         assert_eq!(parse("dyno-shell-0a1b Linux aarch64 cksum"), Some(opening.clone()));
         assert_eq!(parse("Welcome! dyno-shell-0a1b Linux aarch64 cksum"), Some(opening));
         assert_eq!(parse("dyno-shell-0a1c Linux aarch64 cksum"), None);

@@ -133,4 +133,3 @@ impl Shared {
         target.flush().is_ok()
     }
 }
-

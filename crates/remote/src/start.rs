@@ -31,7 +31,7 @@ pub(crate) const FRAMES: &str = "dyno-frames-1";
 const TICK: Duration = Duration::from_millis(100);
 /// Bytes of the program that are sent at once.
 const CHUNK_BYTES: usize = 256 << 10;
-/// How long to wait for the exit status of the program that makes the connection, for a message.
+/// How long to wait for the exit status and the last words of the program that makes the connection, for a message.
 const STATUS_BOUND: Duration = Duration::from_millis(300);
 
 /// Starts a dyno.
@@ -178,7 +178,9 @@ impl<'a> Starting<'a> {
                     return Ok(found);
                 }
                 if line.ends_with('\r') && find(line.trim_end()).is_some() {
-                    bail!("a terminal is between the two ends, which changes bytes: reach it without (-T, no -t)");
+                    bail!(
+                        "a terminal is between the two ends, which changes bytes: reach it without (-T, no -t)"
+                    );
                 }
             }
             match self.incoming.wait(TICK) {
@@ -246,6 +248,9 @@ fn explain(problem: &Problem, process: &PipedProcess, stderr: &Stderr) -> String
     }
     let is_ending = *problem == Problem::Closed;
     let status = process.wait(if is_ending { STATUS_BOUND } else { Duration::ZERO });
+    if status.is_some() {
+        stderr.wait_for_end(STATUS_BOUND);
+    }
     let ended = match status {
         Some(status) => format!("its process has ended ({status})"),
         None if is_ending => "it has closed its output".to_owned(),

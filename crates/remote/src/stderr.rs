@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io::{ErrorKind, Read};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -19,7 +19,19 @@ const UNBLOCKED_PAUSE: Duration = Duration::from_millis(10);
 
 /// What a program has written to its standard error.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Stderr(Arc<Mutex<VecDeque<u8>>>);
+pub(crate) struct Stderr(Arc<Written>);
+
+#[derive(Debug, Default)]
+struct Written {
+    state: Mutex<State>,
+    ended: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    kept: VecDeque<u8>,
+    has_ended: bool,
+}
 
 impl Stderr {
     /// Reads until the program and those that it has started have ended.
@@ -33,13 +45,13 @@ impl Stderr {
             let mut buffer = [0; READ_BYTES];
             loop {
                 match source.read(&mut buffer) {
-                    Ok(0) => return,
+                    Ok(0) => return own.end(),
                     Ok(length) => own.add(&buffer[..length]),
                     Err(error) if error.kind() == ErrorKind::Interrupted => {}
                     Err(error) if error.kind() == ErrorKind::WouldBlock => {
                         thread::sleep(UNBLOCKED_PAUSE);
                     }
-                    Err(_) => return,
+                    Err(_) => return own.end(),
                 }
             }
         };
@@ -48,12 +60,23 @@ impl Stderr {
         Ok(stderr)
     }
 
-    fn kept(&self) -> MutexGuard<'_, VecDeque<u8>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn end(&self) {
+        self.state().has_ended = true;
+        self.0.ended.notify_all();
+    }
+
+    /// Waits until there is no more to come, for as long as `bound`.
+    pub(crate) fn wait_for_end(&self, bound: Duration) {
+        let goes_on = |state: &mut State| !state.has_ended;
+        drop(self.0.ended.wait_timeout_while(self.state(), bound, goes_on));
     }
 
     fn add(&self, bytes: &[u8]) {
-        let mut kept = self.kept();
+        let kept = &mut self.state().kept;
         kept.extend(bytes);
         let surplus = kept.len().saturating_sub(BYTES_MAX);
         kept.drain(..surplus);
@@ -61,11 +84,12 @@ impl Stderr {
 
     /// The last lines, in one, without secrets; control characters are shown as their codes.
     pub(crate) fn last_words(&self) -> String {
-        let bytes: Vec<u8> = self.kept().iter().copied().collect();
+        let bytes: Vec<u8> = self.state().kept.iter().copied().collect();
         let text = plan::scrub(&String::from_utf8_lossy(&bytes));
         let lines: Vec<&str> = text.lines().map(str::trim).filter(|it| !it.is_empty()).collect();
         let last = &lines[lines.len().saturating_sub(LINES_MAX)..];
-        let shown = |c: char| if c.is_control() { c.escape_unicode().collect() } else { c.to_string() };
+        let shown =
+            |c: char| if c.is_control() { c.escape_unicode().collect() } else { c.to_string() };
         last.join(" / ").chars().map(shown).collect()
     }
 }
@@ -85,7 +109,7 @@ mod tests {
         }
         assert!(stderr.last_words().ends_with("line 9998 / line 9999"));
         assert_eq!(stderr.last_words().split(" / ").count(), LINES_MAX);
-        assert!(stderr.kept().len() <= BYTES_MAX);
+        assert!(stderr.state().kept.len() <= BYTES_MAX);
     }
 
     #[test]

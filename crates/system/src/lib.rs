@@ -49,7 +49,8 @@ pub use go::go_program;
 pub use kinds::read;
 pub use measure::Identity;
 pub use process::{
-    PipedProcess, Pipes, ProcessReference, command, demand_cpus, reaching_command, toolchain_command,
+    PipedProcess, Pipes, ProcessReference, command, demand_cpus, reaching_command,
+    toolchain_command,
 };
 pub use running::{LostMember, MetricsEndpoint, Running, ServerProcess};
 pub use scratch::Scratch;

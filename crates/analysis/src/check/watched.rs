@@ -52,7 +52,9 @@ fn others(
     window: Window,
 ) -> Option<Finding> {
     let of_servers = servers.cpu_on(host);
-    if of_servers.is_empty() && !is_embedded {
+    // An embedded system is in dyno's own process.
+    let has_system = !of_servers.is_empty() || is_embedded && host.place.is_none();
+    if !has_system {
         return None;
     }
     let mean = |sample_windows: &[SampleWindow]| {

@@ -15,8 +15,8 @@ use crate::sshd::Sshd;
 /// A plan of a short load with these endpoints.
 fn plan(sandbox: &Sandbox, endpoints: &str, time: &str) {
     let text = format!(
-        "system = \"sqlite\"\nworkload = \"sysbench/oltp_point_select\"\nworkload.table_size = 100\n\
-         watch.endpoints = [{endpoints}]\nload.clients = 1\nload.warm_up = \"0s\"\nload.time = \"{time}\"\n"
+        "system = \"sqlite\"\n[workloads.w]\nkind = \"sysbench/oltp_point_select\"\ntable_size = 100\n\
+         [watch]\nendpoints = [{endpoints}]\n[load]\nclients = 1\nwarm_up = \"0s\"\ntime = \"{time}\"\n"
     );
     sandbox.file("plan.toml", &text);
 }
@@ -115,7 +115,7 @@ fn hosts_that_are_not_reached_are_notes_with_the_reason() {
     places.push("command:no-such-program-anywhere".to_owned());
     places.push("ssh://127.0.0.1:1".to_owned());
     for (key, known_hosts, expected) in [
-        ("other_key", "known_hosts", "Permission denied (publickey)"),
+        ("other_key", "known_hosts", "Permission denied (publickey"),
         ("user_key", "no_hosts", "Host key verification failed"),
     ] {
         sshd.client(key, known_hosts);
@@ -231,7 +231,8 @@ fn a_host_that_is_lost_during_the_load_is_a_note_and_the_load_goes_on() {
         // One of them may have ended with another.
         let _ = nix::sys::signal::kill(pid, Signal::SIGKILL);
     }
-    let readings = |trial: &record::TrialRecord, host: usize| trial.watched.hosts[host].readings.len();
+    let readings =
+        |trial: &record::TrialRecord, host: usize| trial.watched.hosts[host].readings.len();
     wait_until("nothing is left over there", || sshd.started().is_empty());
     let before = Run::open(&sandbox.runs()[0]).unwrap();
     let before = readings(&before.trials[0], 0);

@@ -35,7 +35,8 @@ impl<'s> Sshd<'s> {
             let output = keygen.output().unwrap();
             assert!(output.status.success(), "{}", both(&output));
         }
-        fs::copy(sandbox.path().join("user_key.pub"), sandbox.path().join("authorized_keys")).unwrap();
+        fs::copy(sandbox.path().join("user_key.pub"), sandbox.path().join("authorized_keys"))
+            .unwrap();
         if nix::unistd::geteuid().is_root() {
             fs::create_dir_all(SEPARATION_FOLDER).unwrap();
         }
@@ -52,7 +53,11 @@ impl<'s> Sshd<'s> {
         );
         let log = fs::File::create(sandbox.path().join("sshd.log")).unwrap();
         let mut server = Command::new(words[0]);
-        server.args(&words[1..]).arg(SSHD).args(["-D", "-e", "-p", &port.to_string(), "-f"]).arg(config);
+        server
+            .args(&words[1..])
+            .arg(SSHD)
+            .args(["-D", "-e", "-p", &port.to_string(), "-f"])
+            .arg(config);
         let server = server.stdin(Stdio::null()).stderr(log).spawn().expect("sshd is installed");
         let sshd = Self { sandbox, server, port };
         let log = sandbox.path().join("sshd.log");

@@ -41,8 +41,7 @@ impl Sandbox {
     /// Why a start behind these words fails.
     fn error(&self, words: &str, options: &StartOptions) -> String {
         let [home, tmp] = ["home", "tmp"].map(|name| self.path(name));
-        let place =
-            format!("command:env HOME={} TMPDIR={} {words}", home.display(), tmp.display());
+        let place = format!("command:env HOME={} TMPDIR={} {words}", home.display(), tmp.display());
         let error = Peer::start(&Place::parse(&place).unwrap(), options, &|| false).unwrap_err();
         format!("{error:#}")
     }
@@ -105,11 +104,14 @@ fn noise_before_the_conversation_is_skipped_and_bounded() {
 fn a_shell_that_is_none_ends_with_what_it_said() {
     let sandbox = Sandbox::with_program("exit 0");
     let error = sandbox.error("sh -c 'echo no such pod >&2; exit 1'", &sandbox.options());
-    assert!(error.contains("its process has ended (exit status: 1); it said: no such pod"), "{error}");
-    let error = sandbox.error("sleep 600", &StartOptions {
-        bound: Duration::from_millis(300),
-        ..sandbox.options()
-    });
+    assert!(
+        error.contains("its process has ended (exit status: 1); it said: no such pod"),
+        "{error}"
+    );
+    let error = sandbox.error(
+        "sleep 600",
+        &StartOptions { bound: Duration::from_millis(300), ..sandbox.options() },
+    );
     // `sleep` takes the words behind for numbers.
     assert!(error.contains("invalid"), "{error}");
     let silent = StartOptions { bound: Duration::from_millis(300), ..sandbox.options() };
@@ -148,10 +150,19 @@ fn a_host_without_sha256sum_checks_with_cksum() {
 #[test]
 fn a_program_that_is_no_dyno_is_refused() {
     for (script, expected) in [
-        ("printf '\\ndyno-frames-1\\n'; exit 3", "the connection has ended; its process has ended (exit status: 3)"),
-        ("printf '\\ndyno-frames-1\\nHTTP/1.1 400 Bad Request'; sleep 600", "a message of 1347703880 bytes"),
+        (
+            "printf '\\ndyno-frames-1\\n'; exit 3",
+            "the connection has ended; its process has ended (exit status: 3)",
+        ),
+        (
+            "printf '\\ndyno-frames-1\\nHTTP/1.1 400 Bad Request'; sleep 600",
+            "a message of 1347703880 bytes",
+        ),
         ("printf '\\ndyno-frames-1\\n\\3\\0\\0\\0\\2abc\\n'; sleep 600", "not a message of dyno"),
-        ("printf '\\ndyno-frames-1\\n'; while :; do printf '\\0\\0\\0\\0\\1\\n'; sleep 0.2; done", "has not said what it is for 1s"),
+        (
+            "printf '\\ndyno-frames-1\\n'; while :; do printf '\\0\\0\\0\\0\\1\\n'; sleep 0.2; done",
+            "has not said what it is for 1s",
+        ),
         ("yes", "more than 65536 bytes came before it"),
         ("printf '\\ndyno-frames-1\\r\\n'; sleep 600", "a terminal is between the two ends"),
     ] {

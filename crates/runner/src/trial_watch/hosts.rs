@@ -54,7 +54,7 @@ impl OtherHosts {
             });
             for host in of_plan.filter_map(OtherHost::of_endpoint).chain(of_generators) {
                 match hosts.iter_mut().find(|known| known.place == host.place) {
-                    Some(known) => known.processes.extend(host.processes),
+                    Some(known) => known.add(host.processes),
                     None => hosts.push(host),
                 }
             }
@@ -95,6 +95,12 @@ impl OtherHost {
         Some(Self { processes, ..Self::new(endpoint.name.clone(), place.clone()) })
     }
 
+    fn add(&mut self, processes: Vec<(String, Side)>) {
+        let new = processes.into_iter().filter(|it| !self.processes.contains(it));
+        let new: Vec<_> = new.collect();
+        self.processes.extend(new);
+    }
+
     fn connect(&mut self, keep_copies: bool, stop: &Stop) {
         let options = StartOptions { keep_copies, ..StartOptions::new(HOST_WATCH_COMMAND) };
         let started = RemoteHost::start(&self.place, &options, &|| stop.is_asked());
@@ -123,23 +129,28 @@ mod tests {
 
     use super::*;
 
-    fn hosts(text: &str) -> Vec<(String, String, Vec<(String, Side)>)> {
+    /// Names, places and processes of the hosts of a plan.
+    fn hosts(text: &str) -> Vec<String> {
         let head = "system = \"sqlite\"\nworkload = \"sysbench/oltp_read_write\"\n";
         let text = format!("{head}{text}");
         let folder = std::path::PathBuf::new();
         let plan = Plan::parse(Source { name: "plan.toml".to_owned(), text, folder }).unwrap();
         let hosts = OtherHosts::of(&plan, 0).hosts.into_iter();
-        hosts.map(|it| (it.name, it.place.to_string(), it.processes)).collect()
+        hosts.map(|it| format!("{} at {}: {:?}", it.name, it.place, it.processes)).collect()
     }
 
     #[test]
     fn each_place_of_the_plan_is_one_host_with_all_its_processes() {
-        let own = str::to_owned;
-        let text = "[watch]\nendpoints = [\"http://h/metrics\", \
-                    { name = \"db\", url = \"ssh://db1\", processes = [\"serverd\"] }, \"ssh://db1\"]\n";
-        let processes = vec![(own("serverd"), Side::Server)];
-        assert_eq!(hosts(text), [(own("db"), own("ssh://db1"), processes)]);
-        assert_eq!(hosts("watch = \"off\"\n"), []);
+        let watch = "[watch]\nendpoints = [\"http://h/metrics\", \
+                     { name = \"db\", url = \"ssh://db1\", processes = [\"serverd\"] }, \"ssh://db1\"]\n";
+        assert_eq!(hosts(watch), ["db at ssh://db1: [(\"serverd\", Server)]"]);
+        let load = "[load]\ngenerators = [\"local\", \"ssh://db1\", \"ssh://db1\"]\n";
+        let client = "(\"dyno-generator\", Client)";
+        assert_eq!(
+            hosts(&format!("{watch}{load}")),
+            [format!("db at ssh://db1: [(\"serverd\", Server), {client}]")]
+        );
+        assert!(hosts("watch = \"off\"\n").is_empty());
     }
 
     #[test]

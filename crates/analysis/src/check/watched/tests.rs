@@ -43,9 +43,13 @@ fn page(name: &str, address: &str, at_first_s: f64, each_s: f64) -> Server {
 }
 
 fn found(servers: Vec<Server>) -> Option<Finding> {
+    found_on(host(), servers, false)
+}
+
+fn found_on(host: Host, servers: Vec<Server>, is_embedded: bool) -> Option<Finding> {
     let watched = measure::Watched { servers, ..measure::Watched::default() };
-    let watched = measure::Watched { hosts: vec![host()], ..watched };
-    others(&watched.hosts[0], &known_servers(&watched), false, WINDOW)
+    let watched = measure::Watched { hosts: vec![host], ..watched };
+    others(&watched.hosts[0], &known_servers(&watched), is_embedded, WINDOW)
 }
 
 fn used(finding: &Finding) -> f64 {
@@ -62,6 +66,30 @@ fn watched_servers_on_this_machine_are_not_other_programs() {
     assert_eq!(alone.value("not_counted"), None);
     assert_eq!(found(vec![page("placement", "127.0.0.1:2379", 3.0, 0.9)]), None);
     assert_eq!(found(vec![page("placement", "here:2379", 3.0, 0.9)]), None);
+}
+
+#[test]
+fn pages_at_loopback_are_not_of_a_host_that_was_reached_and_those_at_its_name_are() {
+    let there = Host { place: Some("ssh://root@db1:2222".to_owned()), ..host() };
+    let used_with = |address: &str| {
+        let servers = vec![page("placement", address, 3.0, 0.9)];
+        found_on(there.clone(), servers, false).map(|finding| used(&finding))
+    };
+    assert!((used_with("127.0.0.1:2379").unwrap() - 0.95).abs() < 1e-9);
+    assert_eq!(used_with("db1:2379"), None);
+}
+
+#[test]
+fn an_embedded_system_is_not_on_a_host_that_was_reached() {
+    let processes = host().processes[..1].to_vec();
+    let readings = host().readings.into_iter().map(|mut reading| {
+        reading.processes.truncate(1);
+        reading
+    });
+    let here = Host { processes, readings: readings.collect(), ..host() };
+    let there = Host { place: Some("ssh://db1".to_owned()), ..here.clone() };
+    assert!(found_on(here, Vec::new(), true).is_some());
+    assert_eq!(found_on(there, Vec::new(), true), None);
 }
 
 #[test]
