@@ -34,7 +34,8 @@ pub(crate) fn listen() -> io::Result<Stop> {
     Ok(stop)
 }
 
-/// Leaves Ctrl-C at a terminal, and a terminal that hangs up, to the process of the run: it ends its generators in order.
+/// Leaves Ctrl-C at a terminal, and a terminal that hangs up, to the process of the run: it ends its generators in
+/// order.
 pub(crate) fn leave_to_the_run() -> io::Result<()> {
     for signal in [SIGINT, SIGHUP] {
         signal_hook::flag::register(signal, Arc::default())?;

@@ -27,8 +27,8 @@ pub(crate) struct Control {
     /// virtual time, so that the end does not depend on the threads.
     pub(crate) waits_for_observer: bool,
     /// Whether these are the workers of one of several generators. Then the coordinator of all of them alone ends the
-    /// window before its plan does, so that it ends for all at one time; only a share of a number of transactions ends
-    /// by itself.
+    /// window before its plan does, so that it ends for all at one time; only a share of a number of transactions
+    /// ends by itself.
     pub(crate) is_part: bool,
     /// Whether the user ended the load of which this is a part.
     is_interrupted: AtomicBool,

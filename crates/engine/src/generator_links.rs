@@ -1,7 +1,8 @@
 //! The generators of a load that are other processes, as the coordinator of the load has them.
 //!
-//! What a generator reports is checked here, so that one that is broken is lost and harms nothing else. Phases end for
-//! all generators at one time: the coordinator chooses a time that no generator can have reached when the command comes.
+//! What a generator reports is checked here, so that one that is broken is lost and harms nothing else. Phases end
+//! for all generators at one time: the coordinator chooses a time that no generator can have reached when the command
+//! comes.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -7,8 +7,8 @@
 //! jobs in parallel, to prepare data.
 //!
 //! A load may also be offered by several processes, the generators: each runs [`serve`] with its [`Part`], and
-//! [`coordinate`] does for them what [`offer`] does for the workers of one process. Generators report as workers do, so
-//! one coordinator serves both.
+//! [`coordinate`] does for them what [`offer`] does for the workers of one process. Generators report as workers do,
+//! so one coordinator serves both.
 
 mod assignment;
 mod client;

@@ -61,8 +61,8 @@ pub trait TrialObserver {
         Ok(())
     }
 
-    /// A generator of the load is lost, at this time of the trial; 0 before the start. What it had not reported is lost
-    /// with it.
+    /// A generator of the load is lost, at this time of the trial; 0 before the start. What it had not reported is
+    /// lost with it.
     fn generator_lost(&mut self, _generator: usize, _at: Nanos, _reason: &str) {}
 
     /// What one of several generators has counted in an interval, or in a part of it, before that is merged.

@@ -96,7 +96,7 @@ pub enum Workers {
     PerClient,
     /// This many event loops, which share the clients evenly.
     EventLoops(usize),
-    /// This many event loops in virtual time, each with a clock of its own. The simulated system has one queue for each,
-    /// so that one loop has the whole of it.
+    /// This many event loops in virtual time, each with a clock of its own. The simulated system has one queue for
+    /// each, so that one loop has the whole of it.
     Simulated(usize),
 }

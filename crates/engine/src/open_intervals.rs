@@ -60,8 +60,8 @@ impl OpenIntervals {
         self.done[unit] = true;
     }
 
-    /// A unit has closed interval `index`, without the parts of some of its workers. Returns its part when the others'
-    /// was passed on before, unless it is empty.
+    /// A unit has closed interval `index`, without the parts of some of its workers. Returns its part when the
+    /// others' was passed on before, unless it is empty.
     pub(crate) fn close(
         &mut self,
         unit: usize,

@@ -54,8 +54,9 @@ impl Part {
         first_of(self.first_worker)..first_of(self.first_worker + self.workers)
     }
 
-    /// Its share of a number of transactions that limits the load. The shares of all parts add up to the number. In an
-    /// open loop workers have the same number of arrivals, in a closed loop clients have about the same number of turns.
+    /// Its share of a number of transactions that limits the load. The shares of all parts add up to the number. In
+    /// an open loop workers have the same number of arrivals, in a closed loop clients have about the same number of
+    /// turns.
     pub(crate) fn events(&self, offer: &OfferedLoad, clients: &Range<usize>) -> Option<u64> {
         let events = u128::from(offer.limit.events?);
         let (range, of) = match offer.pacing {

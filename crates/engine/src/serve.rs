@@ -41,8 +41,9 @@ impl<F: FnMut(Report)> GeneratorObserver for F {
     }
 }
 
-/// Runs one part of a load: that of `offer`, of which all parts together are the whole. It starts, and ends early, with
-/// `commands`; when these end, the load ends at once. Returns the last report, which the caller sends after all others.
+/// Runs one part of a load: that of `offer`, of which all parts together are the whole. It starts, and ends early,
+/// with `commands`; when these end, the load ends at once. Returns the last report, which the caller sends after all
+/// others.
 ///
 /// # Panics
 /// When a client panics.

@@ -142,8 +142,8 @@ impl Window {
         self.measure_from(self.warm_up.end());
     }
 
-    /// Ends the warm-up at `at`, where an interval ends. Returns whether it ends there: if a worker has passed `at`, it
-    /// ends where that worker has got to.
+    /// Ends the warm-up at `at`, where an interval ends. Returns whether it ends there: if a worker has passed `at`,
+    /// it ends where that worker has got to.
     pub(crate) fn end_warm_up_at(&self, at: Nanos) -> bool {
         let start = self.warm_up.end_at(at.min(self.warm_up_max_ns));
         self.measure_from(start);

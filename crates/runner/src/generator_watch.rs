@@ -51,7 +51,8 @@ impl GeneratorWatch {
         Self::begin_at(net::kernel_ns(), warm_up)
     }
 
-    /// The same for a trial whose clock begins at this time of the kernel's monotonic clock, which may be in the future.
+    /// The same for a trial whose clock begins at this time of the kernel's monotonic clock, which may be in the
+    /// future.
     ///
     /// # Errors
     /// When the machine refuses a thread.

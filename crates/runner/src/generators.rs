@@ -1,7 +1,8 @@
 //! Loads that several processes share, the generators, which may be on other hosts.
 //!
 //! The process of the run coordinates them: [`Fleet`] starts them once for a run, and gives each its part of every
-//! trial's load. [`run_generator`] is the other side. `engine` decides what is offered, and `remote` reaches the places.
+//! trial's load. [`run_generator`] is the other side. `engine` decides what is offered, and `remote` reaches the
+//! places.
 
 mod division;
 mod fleet;

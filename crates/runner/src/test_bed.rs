@@ -1,6 +1,7 @@
 //! The test bed: the running system and the workload whose tables it holds.
 
 mod exits;
+mod for_generators;
 
 use std::path::Path;
 use std::thread;
@@ -10,7 +11,6 @@ use anyhow::{Context, Result, bail};
 use driver::{Demand, Shortage, Target, Timeouts};
 use engine::Stop;
 use measure::{Condition, Failure, LatencyHistogram, Phase, QueryPlan};
-use net::Endpoint;
 use plan::{Between, Bounds, PhaseSql, Plan, SystemInstance, Trial};
 use record::{Identity, PhaseRecord};
 use system::{Access, ProgressEvent, ProgressListener, Running};
@@ -406,31 +406,6 @@ impl<'a> TestBed<'a> {
             reconnect_limit: self.bounds().reconnect_limit.filter(|_| self.may_reconnect()),
             stop,
         })
-    }
-
-    /// What the workload has found out about the data, for the processes that offer its load.
-    pub(crate) fn knowledge(&self, workload: usize) -> Result<Vec<u64>> {
-        let TrialWorkload::Database(workload) = &self.experiment.workloads[workload] else {
-            return Ok(Vec::new());
-        };
-        let (target, progress) = (self.load_target()?, LoadProgress::new());
-        Ok(self.with_context_of(&target, LoadKey::default(), &progress, self.stop, |context| {
-            workload.knowledge(context)
-        }))
-    }
-
-    /// The plan's statements on every client's session.
-    pub(crate) fn run_session(&self) -> &[String] {
-        &self.sql.run_session
-    }
-
-    /// The addresses that clients connect to.
-    pub(crate) fn endpoints(&self) -> Vec<Endpoint> {
-        match self.running.access() {
-            Access::Database(target) => target.endpoints(),
-            Access::Service(service) => service.endpoints(),
-            Access::Simulated(_) => Vec::new(),
-        }
     }
 
     /// Runs the plan's statements before each trial, within the limit of a phase.

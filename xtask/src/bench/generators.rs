@@ -1,4 +1,5 @@
-//! What the coordinator of a load costs: its CPU while eight generators offer the load of one run and report every second.
+//! What the coordinator of a load costs: its CPU while eight generators offer the load of one run and report every
+//! second.
 
 use std::process::Command;
 

@@ -1,5 +1,5 @@
-//! Loads that several generators share: `local` ones, and ones that a command reaches, on real servers. What they count
-//! together is what the server counts; a generator that dies is seen, and none outlives the run.
+//! Loads that several generators share: `local` ones, and ones that a command reaches, on real servers. What they
+//! count together is what the server counts; a generator that dies is seen, and none outlives the run.
 
 use std::fs;
 use std::process::Command;

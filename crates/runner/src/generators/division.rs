@@ -2,9 +2,9 @@
 
 use measure::HostFacts;
 
-/// How many event loops each generator has: as many as the plan says, or as suit its cores; those on one host share its
-/// cores. All together they have no more than there are connections. `None` when there are too few connections for each
-/// generator to have one.
+/// How many event loops each generator has: as many as the plan says, or as suit its cores; those on one host share
+/// its cores. All together they have no more than there are connections. `None` when there are too few connections
+/// for each generator to have one.
 pub(crate) fn divide(
     hosts: &[HostFacts],
     by_plan: Option<usize>,

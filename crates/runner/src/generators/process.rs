@@ -25,8 +25,8 @@ struct Work {
     commands: mpsc::Receiver<Command>,
 }
 
-/// Is a generator of the process at the other end of standard input and output, until that ends. If its load does not end
-/// with it soon, `end_now` is called, which ends this process.
+/// Is a generator of the process at the other end of standard input and output, until that ends. If its load does not
+/// end with it soon, `end_now` is called, which ends this process.
 ///
 /// # Errors
 /// When there is no such process, or what it sends cannot be read.

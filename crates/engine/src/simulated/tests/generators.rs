@@ -1,5 +1,5 @@
-//! Loads that several generators share, over links on which every message has the form that it has between processes. In
-//! virtual time they must be the load of one process with all their event loops, to the digit.
+//! Loads that several generators share, over links on which every message has the form that it has between processes.
+//! In virtual time they must be the load of one process with all their event loops, to the digit.
 
 use std::sync::Mutex;
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -257,7 +257,8 @@ fn shares_of_a_number_of_transactions_add_up_and_the_window_ends_with_the_last()
 
 #[test]
 fn answers_that_never_come_do_not_make_the_window_of_a_share_longer() {
-    // The first of two requests is answered after 1 ms, and nothing after it. Two generators with a share of three each.
+    // The first of two requests is answered after 1 ms, and nothing after it. Two generators with a share of three
+    // each.
     let load =
         Simulated::new(system(1, vec![MS, 900_000 * MS], Vec::new()), SimulatedChance::default());
     let workers = Workers::Simulated(2);
