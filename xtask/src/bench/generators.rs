@@ -40,7 +40,7 @@ pub(super) fn measure(bench: &mut Bench) -> anyhow::Result<()> {
 
 fn command(bench: &Bench, server: &RpcServer, seconds: f64) -> Command {
     let connections = GENERATORS * CONNECTIONS;
-    let places = vec!["\"local\""; GENERATORS].join(",");
+    let places = ["\"local\""; GENERATORS].join(",");
     let command = with(
         Command::new(&bench.programs.dyno),
         &format!(
