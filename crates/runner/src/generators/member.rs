@@ -18,12 +18,12 @@ const COMMAND: &str = "generator";
 pub(super) struct Member {
     pub(super) peer: Peer,
     pub(super) sender: Sender,
-    inbox: Arc<Inbox>,
+    incoming: Arc<Incoming>,
 }
 
 /// Where what a generator sends goes.
 #[derive(Default)]
-struct Inbox(Mutex<State>);
+struct Incoming(Mutex<State>);
 
 #[derive(Default)]
 struct State {
@@ -47,23 +47,23 @@ impl Member {
         let options = StartOptions { keep_copies, ..StartOptions::new(COMMAND) };
         let peer = Peer::start(place, &options, &|| stop.is_asked())?;
         let (sender, receiver) = peer.split();
-        let inbox = Arc::new(Inbox::default());
-        let filled = Arc::clone(&inbox);
+        let incoming = Arc::new(Incoming::default());
+        let filled = Arc::clone(&incoming);
         let thread = thread::Builder::new().name("generator reports".to_owned());
         thread
             .spawn(move || filled.fill(&receiver))
             .context("no thread for what a generator reports")?;
-        Ok(Self { peer, sender, inbox })
+        Ok(Self { peer, sender, incoming })
     }
 
     /// Whether nothing more will come from it.
     pub(super) fn is_lost(&self) -> bool {
-        self.inbox.state().lost.is_some()
+        self.incoming.state().lost.is_some()
     }
 
     /// Passes on what comes of a load from now on.
     pub(super) fn listen(&self, sink: Sink) {
-        let mut state = self.inbox.state();
+        let mut state = self.incoming.state();
         if let Some(reason) = state.lost.clone() {
             sink.pass_on(EngineMessage::Lost(reason));
         }
@@ -72,11 +72,11 @@ impl Member {
 
     /// The load is over: what still comes of it is dropped.
     pub(super) fn end_of_load(&self) {
-        self.inbox.state().sink = None;
+        self.incoming.state().sink = None;
     }
 }
 
-impl Inbox {
+impl Incoming {
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
