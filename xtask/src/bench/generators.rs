@@ -5,6 +5,7 @@ use std::process::Command;
 
 use super::contestant::Contestant::Dyno;
 use super::results::{Case, Quantity};
+use super::rpc::FRAME;
 use super::rpc_server::RpcServer;
 use super::window::Window;
 use super::{Bench, Part};
@@ -44,7 +45,7 @@ fn command(bench: &Bench, server: &RpcServer, seconds: f64) -> Command {
     let command = with(
         Command::new(&bench.programs.dyno),
         &format!(
-            "bench rpc --system tcp://{} -o size=122 -o answer_size=27 -o connections={connections} --clients {} \
+            "bench rpc --system tcp://{} -o hex={FRAME} -o answer_size=27 -o connections={connections} --clients {} \
              --time {seconds}s --warm-up 0s --workers 1 --set watch=\"off\" --set load.generators=[{places}] --quiet \
              --format json",
             server.address(),
