@@ -6,6 +6,7 @@
 
 mod cases;
 mod contestant;
+mod generators;
 mod goals;
 mod page;
 mod prepare;
@@ -95,6 +96,8 @@ pub(crate) enum Part {
     Grpc,
     /// The same with the server on core 0 and the client on core 1
     GrpcPinned,
+    /// What coordinating eight generators costs
+    Generators,
     /// The report of a run of 500 trials
     Report,
     /// Memory over ten minutes
@@ -149,6 +152,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             | Part::GrpcPinned => {
                 rpc::measure(&mut bench, part)?;
             }
+            Part::Generators => generators::measure(&mut bench)?,
             Part::Report => report::measure(&mut bench)?,
             Part::Soak => soak::measure(&mut bench)?,
         }

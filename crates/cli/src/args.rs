@@ -55,6 +55,10 @@ pub(crate) enum Command {
     Workloads(NameArgs),
     /// List systems and their options.
     Systems(NameArgs),
+    /// Offer a part of the load of another dyno, which starts this one and speaks with it on standard input and
+    /// output.
+    #[command(hide = true)]
+    Generator,
     /// Watch this host for another dyno, on standard input and output.
     #[command(hide = true)]
     WatchHost,

@@ -10,6 +10,7 @@ mod down;
 mod echo;
 mod experiment;
 mod generate;
+mod generator;
 mod list;
 mod option_names;
 mod report;
@@ -49,6 +50,7 @@ pub(crate) fn dispatch(args: Args) -> Result<ExitCode> {
         Command::Compare(args) => compare::run(&args),
         Command::List(args) => list::run(&args),
         Command::Generate(args) => generate::run(&args),
+        Command::Generator => generator::run(),
         Command::Workloads(args) => catalogue::workloads(args.name.as_deref()),
         Command::Systems(args) => catalogue::systems(args.name.as_deref()),
         Command::WatchHost => watch_host::run(),

@@ -4,6 +4,7 @@
 use std::fs;
 use std::io;
 use std::process;
+use std::sync::Arc;
 use std::thread;
 
 use engine::{Stop, StopLevel};
@@ -33,6 +34,15 @@ pub(crate) fn listen() -> io::Result<Stop> {
     Ok(stop)
 }
 
+/// Leaves Ctrl-C at a terminal, and a terminal that hangs up, to the process of the run: it ends its generators in
+/// order.
+pub(crate) fn leave_to_the_run() -> io::Result<()> {
+    for signal in [SIGINT, SIGHUP] {
+        signal_hook::flag::register(signal, Arc::default())?;
+    }
+    Ok(())
+}
+
 /// Whether the process was started with this signal ignored, as by `nohup`.
 fn is_ignored(signal: i32) -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -46,11 +56,12 @@ fn ignores(status: &str, signal: i32) -> bool {
     mask >> (signal - 1) & 1 == 1
 }
 
+/// Ends the process immediately.
 #[expect(
     clippy::disallowed_methods,
-    reason = "the third Ctrl-C means now; servers follow by themselves"
+    reason = "the third Ctrl-C means now; servers follow by themselves, and so do generators without a run"
 )]
-fn end_now() {
+pub(crate) fn end_now() {
     process::exit(i32::from(INTERRUPTED));
 }
 

@@ -6,9 +6,14 @@
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use measure::{ErrorClass, Failure};
-use net::tls::{ClientCertificate, Roots, SetupFault, TlsClient, Trust};
+use net::tls::{SetupFault, TlsClient};
+use plan::Password;
+use serde::{Deserialize, Serialize};
+
+use crate::tls_material::TlsMaterial;
 
 /// The values of `ssl-mode`, from the weakest to the strongest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,7 +78,7 @@ pub struct SslOptions {
 }
 
 /// How a server's certificate is checked, which determines what may be sent to that server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CertificateCheck {
     /// Nothing.
     Nothing,
@@ -115,6 +120,16 @@ pub struct Tls {
     pub client: TlsClient,
     /// What these settings check.
     pub check: CertificateCheck,
+    /// What these settings were made of.
+    pub(crate) material: Arc<TlsMaterial>,
+}
+
+impl Tls {
+    /// The settings that are made of this.
+    pub(crate) fn of(material: TlsMaterial) -> Result<Self, SetupFault> {
+        let (client, check) = (material.client()?, material.check);
+        Ok(Self { client, check, material: Arc::new(material) })
+    }
 }
 
 /// Whether connections are encrypted.
@@ -180,24 +195,20 @@ impl SslOptions {
             (SslMode::VerifyCa, None) => CertificateCheck::AnyHost,
             _ => CertificateCheck::Nothing,
         };
-        Ok(Tls { client: self.client(check)?, check })
+        Tls::of(self.material(check)?).map_err(|fault| self.unusable(&fault))
     }
 
-    fn client(&self, check: CertificateCheck) -> Result<TlsClient, Failure> {
+    fn material(&self, check: CertificateCheck) -> Result<TlsMaterial, Failure> {
         let authorities = self.ca.as_deref().map(read).transpose()?;
-        let roots = authorities.as_deref().map_or(Roots::System, Roots::Pem);
-        let trust = match check {
-            CertificateCheck::Nothing => Trust::Anyone,
-            CertificateCheck::AnyHost | CertificateCheck::NamedAuthority => Trust::Authority(roots),
-            CertificateCheck::Host => Trust::Identity(roots),
-        };
         // When only one of the two is named, that file holds both, as with MySQL's clients.
         let files = self.cert.as_deref().or(self.key.as_deref());
         let files = files.zip(self.key.as_deref().or(self.cert.as_deref()));
-        let pems = files.map(|(cert, key)| Ok((read(cert)?, read(key)?))).transpose()?;
-        let certificate =
-            pems.as_ref().map(|(cert, key)| ClientCertificate { chain_pem: cert, key_pem: key });
-        TlsClient::new(trust, certificate).map_err(|fault| self.unusable(&fault))
+        let pems = files.map(|(cert, key)| Ok([read(cert)?, read(key)?])).transpose()?;
+        Ok(TlsMaterial {
+            check,
+            authorities,
+            certificate: pems.map(|it| it.map(Password::of_bytes)),
+        })
     }
 
     /// A failure with the file, its error and the remedy.

@@ -10,7 +10,8 @@ use crate::limits::{self, Footprint};
 use crate::mysql::ServerCounters;
 use crate::session::Connection;
 use crate::{
-    Capabilities, Demand, Dialect, Facts, ServerLimits, Session, Shortage, Timeouts, mysql, sqlite,
+    Capabilities, Demand, Dialect, Facts, PortableTarget, Secrets, ServerLimits, Session, Shortage,
+    Timeouts, mysql, sqlite,
 };
 
 /// A database to connect to. Its passwords are never printed or written.
@@ -46,6 +47,14 @@ impl Target {
     #[must_use]
     pub fn with_timeouts(self, timeouts: Timeouts) -> Self {
         Self { timeouts, ..self }
+    }
+
+    /// Its form for another process, with its secrets; `None` if it is embedded.
+    pub fn portable(&self) -> Option<(PortableTarget, Secrets)> {
+        match &self.driver {
+            Driver::MySql(config) => Some(PortableTarget::of(config, self.timeouts)),
+            Driver::Sqlite(_) => None,
+        }
     }
 
     /// The same target with sessions that send rows by LOAD DATA LOCAL, where the system has it. Only for sessions that

@@ -23,7 +23,17 @@ pub(crate) struct Assignment<'a> {
 impl Assignment<'_> {
     /// The worker's clients: each worker has a consecutive range, all of about the same size.
     pub(crate) fn clients(&self) -> Range<usize> {
-        let first_of = |worker: usize| self.load.align(worker * self.offer.clients / self.workers);
+        let first_of =
+            |worker: usize| first_client(self.load, self.offer.clients, (worker, self.workers));
         first_of(self.worker)..first_of(self.worker + 1)
     }
+}
+
+/// The first client of one of so many workers.
+pub(crate) fn first_client(
+    load: &dyn Load,
+    clients: usize,
+    (worker, workers): (usize, usize),
+) -> usize {
+    load.align(worker * clients / workers)
 }

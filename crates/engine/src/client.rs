@@ -28,6 +28,14 @@ pub trait Load: Sync {
     /// Starts the clients of one worker with [`Clients::start`], on the thread that they stay on. It is called once
     /// for each worker, so that all clients of the worker can share data without locks.
     fn clients(&self, clients: Clients<'_>);
+
+    /// What the other generators of the load must know of this one. Told with each interval that is closed.
+    fn news(&self) -> Vec<u64> {
+        Vec::new()
+    }
+
+    /// Takes in what another generator of the load has told. The process that coordinates them hears of all.
+    fn on_news(&self, _generator: usize, _news: &[u64]) {}
 }
 
 /// The clients of one worker, before they start.

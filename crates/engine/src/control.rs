@@ -3,13 +3,11 @@
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
 
-use measure::{Edges, Failure, Interval, LatencyHistogram, TimedTurn};
 use net::{Nanos, Remote};
 
-use crate::outages::ConnectionEvent;
-use crate::quiet::Quiet;
+use crate::report::UnitReport;
 use crate::window::Window;
-use crate::{ClientOutcome, OfferedLoad, Stop, StopLevel, Workers};
+use crate::{OfferedLoad, Stop, StopLevel};
 
 /// The trial has not started yet.
 const NOT_STARTED: Nanos = Nanos::MAX;
@@ -28,6 +26,12 @@ pub(crate) struct Control {
     /// Whether a worker waits after each interval until the observer has seen it and may have ended the phase: in
     /// virtual time, so that the end does not depend on the threads.
     pub(crate) waits_for_observer: bool,
+    /// Whether these are the workers of one of several generators. Then the coordinator of all of them alone ends the
+    /// window before its plan does, so that it ends for all at one time; only a share of a number of transactions
+    /// ends by itself.
+    pub(crate) is_part: bool,
+    /// Whether the user ended the load of which this is a part.
+    is_interrupted: AtomicBool,
 }
 
 /// A number of transactions that may begin in the window, and after whose ends it is over.
@@ -74,8 +78,15 @@ impl Control {
             stop,
             is_abandoned: AtomicBool::new(false),
             window: Window::of(offer),
-            waits_for_observer: offer.workers == Workers::Simulated && offer.ends.any(),
+            waits_for_observer: offer.is_virtual() && offer.ends.any(),
+            is_part: false,
+            is_interrupted: AtomicBool::new(false),
         }
+    }
+
+    /// The state of one of several generators, before the start.
+    pub(crate) fn of_part(offer: &OfferedLoad) -> Self {
+        Self { is_part: true, ..Self::new(offer, Stop::new()) }
     }
 
     pub(crate) fn start_at(&self, at: Nanos) {
@@ -90,6 +101,23 @@ impl Control {
     /// Ends the measured window at `at` on the trial's clock, before its planned end. The first call applies.
     pub(crate) fn end_at(&self, at: Nanos) {
         self.window.end_at(at);
+    }
+
+    /// As [`Control::end_at`], for what one worker alone has seen.
+    pub(crate) fn end_all_at(&self, at: Nanos) {
+        if !self.is_part {
+            self.end_at(at);
+        }
+    }
+
+    /// Lets a part end without waiting for answers as long as otherwise.
+    pub(crate) fn interrupt(&self) {
+        self.is_interrupted.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the user has ended the load.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.stop.is_asked() || self.is_interrupted.load(Ordering::Relaxed)
     }
 
     /// The end of the measured window on the trial's clock, as far as it is known. No turn begins from then on.
@@ -146,40 +174,15 @@ impl Control {
     }
 }
 
-/// A message of a worker to the coordinator.
+/// A message of a worker.
 pub(crate) enum Message {
     /// The worker's loop is up and can be woken.
-    Up { worker: usize, remote: Remote },
-    /// All its clients are connected and wait for the start.
-    Ready,
-    /// A client has failed.
-    Failed { client: usize, failure: Failure, before_start: bool },
-    /// Something happened to a client's connection, on the trial's clock.
-    Connection { at: Nanos, event: ConnectionEvent },
-    /// A connection broke, and reconnecting is off.
-    Disconnected { failure: Failure },
-    /// The backlog limit was reached.
-    Overloaded { backlog: u64 },
-    /// How many arrivals waited for a client of this worker when the trial ended early.
-    Backlog { backlog: u64 },
-    /// Interval `index` is closed.
-    Closed {
+    Up { remote: Remote },
+    /// What the worker reports.
+    Report {
         worker: usize,
-        index: usize,
-        interval: Box<Interval>,
-        /// Dropped when the observer has seen the interval.
+        report: UnitReport,
+        /// Dropped when the observer has seen the interval that is reported.
         seen: Option<Sender<()>>,
-    },
-    /// The worker is done.
-    Done {
-        worker: usize,
-        /// The first of the worker's clients, of all.
-        first_client: usize,
-        clients: Vec<ClientOutcome>,
-        edges: Box<Edges>,
-        lateness: Box<LatencyHistogram>,
-        start_delays: Box<LatencyHistogram>,
-        quiet: Quiet,
-        turns: Vec<TimedTurn>,
     },
 }

@@ -2,7 +2,18 @@
 
 use std::io;
 
-use measure::{GeneratorStall, Interval, Outage, Phase};
+use measure::{Edges, GeneratorStall, Interval, LatencyHistogram, Nanos, Outage, Phase};
+
+/// What a generator tells at its end.
+#[derive(Clone, Copy, Debug)]
+pub struct GeneratorEnd<'a> {
+    /// What crosses the edges of the measured window.
+    pub edges: &'a Edges,
+    /// As [`crate::Outcome::lateness`].
+    pub lateness: &'a LatencyHistogram,
+    /// As [`crate::Outcome::start_delays`].
+    pub start_delays: &'a LatencyHistogram,
+}
 
 /// Receives the results of a trial while it runs.
 pub trait TrialObserver {
@@ -49,6 +60,16 @@ pub trait TrialObserver {
     fn outages(&mut self, _outages: &[Outage]) -> io::Result<()> {
         Ok(())
     }
+
+    /// A generator of the load is lost, at this time of the trial; 0 before the start. What it had not reported is
+    /// lost with it.
+    fn generator_lost(&mut self, _generator: usize, _at: Nanos, _reason: &str) {}
+
+    /// What one of several generators has counted in an interval, or in a part of it, before that is merged.
+    fn generator_interval(&mut self, _generator: usize, _part: &Interval) {}
+
+    /// What one of several generators has told at its end, before that is merged.
+    fn generator_end(&mut self, _generator: usize, _end: &GeneratorEnd<'_>) {}
 
     /// The measured window is over; requests in flight may still be answered, and intervals passed on.
     ///

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use plan::Limit;
+use serde::{Deserialize, Serialize};
 
 use crate::Pacing;
 
 /// The load of one trial.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OfferedLoad {
     /// Concurrent clients, at least 1.
     pub clients: usize,
@@ -44,7 +45,7 @@ impl OfferedLoad {
     pub(crate) fn example() -> Self {
         Self {
             clients: 1,
-            workers: Workers::Simulated,
+            workers: Workers::Simulated(1),
             cpus: Vec::new(),
             pacing: Pacing::Closed { think_time_ns: 0 },
             warm_up: Duration::ZERO,
@@ -58,18 +59,22 @@ impl OfferedLoad {
         }
     }
 
+    /// Whether its time is a virtual one.
+    pub(crate) fn is_virtual(&self) -> bool {
+        matches!(self.workers, Workers::Simulated(_))
+    }
+
     /// Threads that offer this load.
     pub fn threads(&self) -> usize {
         match self.workers {
             Workers::PerClient => self.clients,
-            Workers::EventLoops(loops) => loops.clamp(1, self.clients),
-            Workers::Simulated => 1,
+            Workers::EventLoops(loops) | Workers::Simulated(loops) => loops.clamp(1, self.clients),
         }
     }
 }
 
 /// The phases that the observer may end early.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PhaseEnds {
     /// The warm-up, from this length on.
     pub warm_up_from: Option<Duration>,
@@ -85,12 +90,13 @@ impl PhaseEnds {
 }
 
 /// How clients are spread over threads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Workers {
     /// A thread for each client, for drivers that block.
     PerClient,
     /// This many event loops, which share the clients evenly.
     EventLoops(usize),
-    /// One event loop in virtual time, for the simulated system.
-    Simulated,
+    /// This many event loops in virtual time, each with a clock of its own. The simulated system has one queue for
+    /// each, so that one loop has the whole of it.
+    Simulated(usize),
 }

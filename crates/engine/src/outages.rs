@@ -3,6 +3,7 @@
 
 use measure::{GeneratorStall, Outage};
 use net::Nanos;
+use serde::{Deserialize, Serialize};
 
 use crate::quiet::Quiet;
 
@@ -14,7 +15,7 @@ const STALL_MIN_NS: Nanos = 1_000_000_000;
 const STALL_FACTOR: u64 = 20;
 
 /// An event of a client's connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum ConnectionEvent {
     /// It broke, with the turn of a client that began then.
     Lost { since: Nanos },

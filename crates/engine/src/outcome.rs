@@ -56,6 +56,20 @@ pub enum LoadEnd {
         /// The number of arrivals that waited for a client, over all workers.
         backlog: u64,
     },
+    /// A generator of the load is lost, and the others may not go on without it.
+    GeneratorLost {
+        /// Its name.
+        generator: String,
+        /// Why.
+        reason: String,
+    },
+    /// A generator learned too late of an edge of a phase: its phases are not those of the other generators.
+    Uneven {
+        /// Its name.
+        generator: String,
+        /// How late, ns.
+        late_ns: Nanos,
+    },
 }
 
 /// The outcome of one client.
@@ -107,6 +121,17 @@ pub enum TrialError {
         workers: usize,
         /// The reason.
         cause: io::Error,
+    },
+    /// Generators of the load could not be reached.
+    #[error("{0}")]
+    Generators(String),
+    /// A generator of the load could not start, or was lost before the load began.
+    #[error("generator {generator}: {reason}")]
+    Generator {
+        /// Its name.
+        generator: String,
+        /// Why.
+        reason: String,
     },
     /// The event loop failed.
     #[error("{0}")]

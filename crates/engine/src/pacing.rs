@@ -4,11 +4,12 @@ use std::cell::RefCell;
 
 use net::Nanos;
 use plan::Arrivals;
+use serde::{Deserialize, Serialize};
 
 use crate::schedule::{ArrivalTimes, Schedule};
 
 /// How turns follow one another.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Pacing {
     /// Closed loop: a client's next turn comes as soon as its last has ended, after a think time.
     Closed {

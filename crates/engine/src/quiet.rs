@@ -1,6 +1,7 @@
 //! Times in which no transaction succeeded.
 
 use net::Nanos;
+use serde::{Deserialize, Serialize};
 
 /// Shorter times without a success are not kept.
 pub(crate) const QUIET_MIN_NS: Nanos = 500_000_000;
@@ -8,7 +9,7 @@ pub(crate) const QUIET_MIN_NS: Nanos = 500_000_000;
 const QUIET_MAX: usize = 1_000;
 
 /// A time in which no transaction of a worker succeeded, on the trial's clock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct QuietTime {
     pub(crate) start: Nanos,
     /// The next success; `None` when there was none.
@@ -18,7 +19,7 @@ pub(crate) struct QuietTime {
 }
 
 /// The times in which no transaction of a worker, or of all workers, succeeded, in order.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Quiet(pub(crate) Vec<QuietTime>);
 
 impl QuietTime {

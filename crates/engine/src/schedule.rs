@@ -6,10 +6,11 @@ use std::time::Duration;
 use measure::nanos;
 use net::Nanos;
 use plan::{Arrivals, Rate, RateStep, split_mix};
+use serde::{Deserialize, Serialize};
 
 /// Rates over time. The *position* of an arrival is the number of arrivals expected until then, so that even and
 /// random spacing use the same curve.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Schedule(Rate);
 
 impl Schedule {

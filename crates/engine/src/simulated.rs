@@ -55,7 +55,7 @@ impl Load for Simulated {
         &self.operations
     }
 
-    /// All clients of a simulated trial belong to one worker, so that they share one queue.
+    /// The clients of a worker share one queue. A simulated trial has one worker, unless a test has more.
     fn clients(&self, clients: Clients<'_>) {
         let queue = Rc::new(RefCell::new(Queue::of(&self.system, self.chance)));
         clients.start(move |mut handle| {

@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use measure::nanos;
+use measure::{Phase, nanos};
 use net::Nanos;
 
 use crate::OfferedLoad;
@@ -63,6 +63,13 @@ impl Reach {
     /// Ends it where it reaches, and returns where that is.
     fn end(&self) -> Nanos {
         self.0.fetch_or(IS_END, Ordering::Relaxed) & !IS_END
+    }
+
+    /// Ends it at `at`, or where it reaches if that is later, and returns where it ends.
+    fn end_at(&self, at: Nanos) -> Nanos {
+        let end = |state: u64| (state & IS_END == 0).then_some(state.max(at) | IS_END);
+        let _ = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, end);
+        self.0.load(Ordering::Relaxed) & !IS_END
     }
 
     /// Where it ends, if that is known.
@@ -132,7 +139,29 @@ impl Window {
 
     /// Ends the warm-up as soon as possible.
     pub(crate) fn end_warm_up(&self) {
-        let start = self.warm_up.end();
+        self.measure_from(self.warm_up.end());
+    }
+
+    /// Ends the warm-up at `at`, where an interval ends. Returns whether it ends there: if a worker has passed `at`,
+    /// it ends where that worker has got to.
+    pub(crate) fn end_warm_up_at(&self, at: Nanos) -> bool {
+        let start = self.warm_up.end_at(at.min(self.warm_up_max_ns));
+        self.measure_from(start);
+        start == at
+    }
+
+    /// The first end of an interval of a phase at or after `at`, which must be in the phase.
+    pub(crate) fn edge_after(&self, phase: Phase, at: Nanos) -> Nanos {
+        let on_grid = |length: Nanos| length.div_ceil(self.interval_ns) * self.interval_ns;
+        if phase == Phase::WarmUp {
+            let least = self.warm_up.0.load(Ordering::Relaxed) & !IS_END;
+            return on_grid(at).max(least).min(self.warm_up_max_ns);
+        }
+        let start = self.start().unwrap_or(self.warm_up_max_ns);
+        start + on_grid(at.saturating_sub(start))
+    }
+
+    fn measure_from(&self, start: Nanos) {
         let Some(length) = self.length_ns else { return };
         let mut plan = self.plan.lock().unwrap_or_else(PoisonError::into_inner);
         if !plan.is_early {
@@ -220,6 +249,30 @@ mod tests {
         assert_eq!((window.start(), window.is_warm_up(45)), (Some(45), false));
         window.end_warm_up();
         assert_eq!((window.start(), window.end()), (Some(45), 65));
+    }
+
+    #[test]
+    fn a_warm_up_ends_where_it_is_told_unless_a_worker_has_passed_that() {
+        let told = window(Some(15));
+        assert!(told.is_warm_up(21), "a worker is in the interval from 20 to 30 ns");
+        assert!(told.end_warm_up_at(40));
+        assert_eq!((told.start(), told.end()), (Some(40), 60));
+        assert_eq!([39, 40].map(|at| told.is_warm_up(at)), [true, false]);
+        assert!(!told.end_warm_up_at(30), "it has ended");
+        let passed = window(Some(15));
+        assert!(passed.is_warm_up(31));
+        assert!(!passed.end_warm_up_at(30));
+        assert_eq!((passed.start(), passed.end()), (Some(40), 60));
+    }
+
+    #[test]
+    fn the_next_edge_is_the_end_of_an_interval_of_the_phase() {
+        let window = window(Some(15));
+        let in_warm_up = [0, 20, 21, 30, 44].map(|at| window.edge_after(Phase::WarmUp, at));
+        assert_eq!(in_warm_up, [20, 20, 30, 30, 45], "not before 15 ns, and at 45 ns at most");
+        window.end_warm_up_at(30);
+        let measured = [30, 31, 40, 41].map(|at| window.edge_after(Phase::Measure, at));
+        assert_eq!(measured, [30, 40, 40, 50]);
     }
 
     #[test]

@@ -38,12 +38,13 @@ fn work(assignment: &Assignment<'_>, load: &dyn Load, origin: Instant) -> Result
         net::bind_thread(cpus.iter().copied()).map_err(|error| not_bound(cpus, &error))?;
     }
     let clock = match assignment.offer.workers {
-        Workers::Simulated => Clock::simulated(),
+        Workers::Simulated(_) => Clock::simulated(),
         Workers::PerClient | Workers::EventLoops(_) => Clock::since(origin),
     };
     let mut runtime = Runtime::new(clock).map_err(|error| event_loop_failure(&error))?;
     let state = Rc::new(WorkerState::new(assignment, runtime.handle()));
-    state.send(Message::Up { worker: assignment.worker, remote: runtime.remote() });
+    // The coordinator may have ended; then nobody wakes this loop, which sees that by itself.
+    let _ = assignment.out.send(Message::Up { remote: runtime.remote() });
     let blocked = Rc::clone(&state);
     let _check = BlockingCheck::set(move || blocked.tick().is_none());
     load.clients(Clients::new(&mut runtime, Rc::clone(&state), assignment.clients()));

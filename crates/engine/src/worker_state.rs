@@ -1,13 +1,14 @@
 //! The state that the clients of one worker share: their tally and their current transactions.
 
 mod counting;
+mod end;
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use measure::{
-    Disposition, Edges, ErrorClass, ErrorKey, Failure, LatencyHistogram, OperationId,
+    Disposition, Edges, ErrorClass, ErrorKey, Failure, Interval, LatencyHistogram, OperationId,
     OperationKind, QueryCounts, Tally, TimedTurn, Traffic, nanos,
 };
 use net::{Gate, Handle, Nanos};
@@ -17,11 +18,9 @@ use crate::control::{Control, Message};
 use crate::outages::ConnectionEvent;
 use crate::pacing::Pacer;
 use crate::quiet::{QUIET_MIN_NS, Quiet, QuietTime};
-use crate::{ClientOutcome, NextStart, Turn};
+use crate::report::UnitReport;
+use crate::{NextStart, Turn};
 use counting::{Counted, Open};
-
-/// How long to wait for requests in flight when the user ends the load.
-const STOP_DRAIN_NS: Nanos = 1_000_000_000;
 
 /// The state of one client that every event changes. It is small, so that the clients of a worker fit into
 /// the processor's caches.
@@ -71,6 +70,8 @@ pub(crate) struct WorkerState {
     turns: Option<RefCell<Vec<TimedTurn>>>,
     /// Whether the coordinator has got the backlog at the end.
     has_reported_backlog: Cell<bool>,
+    /// Intervals that a part with a share of transactions reports when it knows where its share ends.
+    held: RefCell<Vec<(usize, Interval)>>,
     out: Sender<Message>,
 }
 
@@ -109,6 +110,7 @@ impl WorkerState {
             start_delays: RefCell::default(),
             turns: offer.runs_once.then(RefCell::default),
             has_reported_backlog: Cell::new(false),
+            held: RefCell::default(),
             out: assignment.out.clone(),
         }
     }
@@ -117,7 +119,7 @@ impl WorkerState {
     pub(crate) fn ready(&self) {
         self.preparing.set(self.preparing.get() - 1);
         if self.preparing.get() == 0 {
-            self.send(Message::Ready);
+            self.send(UnitReport::Ready);
         }
     }
 
@@ -192,11 +194,12 @@ impl WorkerState {
 
     fn check_backlog(&self, at: Nanos) {
         if at < self.control.end()
+            && !self.has_reported_backlog.get()
             && let Some(backlog) = self.pacer.overload(at)
         {
-            self.control.end_at(at);
+            self.control.end_all_at(at);
             self.has_reported_backlog.set(true);
-            self.send(Message::Overloaded { backlog });
+            self.send(UnitReport::Overloaded { backlog });
         }
     }
 
@@ -352,8 +355,8 @@ impl WorkerState {
         self.emit(ConnectionEvent::Lost { since });
         let at = now - self.origin.get();
         if self.reconnect_limit_ns.is_none() && at < self.control.end() {
-            self.control.end_at(at);
-            self.send(Message::Disconnected { failure: failure.clone() });
+            self.control.end_all_at(at);
+            self.send(UnitReport::Disconnected { failure: failure.clone() });
         }
     }
 
@@ -369,7 +372,7 @@ impl WorkerState {
 
     fn emit(&self, event: ConnectionEvent) {
         let at = self.handle.now() - self.origin.get();
-        self.send(Message::Connection { at, event });
+        self.send(UnitReport::Connection { at, event });
     }
 
     /// Counts a statement without reading the clock: it counts in the interval of the next event, which is
@@ -386,9 +389,14 @@ impl WorkerState {
         tally.traffic.received_bytes += traffic.received_bytes;
     }
 
-    pub(crate) fn send(&self, message: Message) {
+    pub(crate) fn send(&self, report: UnitReport) {
+        self.send_until_seen(report, None);
+    }
+
+    /// Sends a report; `seen` is dropped when the observer has seen it.
+    fn send_until_seen(&self, report: UnitReport, seen: Option<Sender<()>>) {
         // The coordinator may have ended; then the message is not needed.
-        let _ = self.out.send(message);
+        let _ = self.out.send(Message::Report { worker: self.worker, report, seen });
     }
 
     /// Called in every turn of the loop: handles the start, the end and intervals that no event closes.
@@ -399,6 +407,9 @@ impl WorkerState {
         }
         if !self.gate.is_open() {
             if let Some(start) = self.control.started() {
+                if self.handle.now() < start {
+                    return Some(start);
+                }
                 self.origin.set(start);
                 self.gate.open(&self.handle);
             }
@@ -425,67 +436,9 @@ impl WorkerState {
         waits.then(|| self.origin.get().saturating_add(deadline))
     }
 
-    /// How long to wait for requests in flight after the window.
-    fn drain_ns(&self) -> Nanos {
-        let most = if self.control.stop.is_asked() { STOP_DRAIN_NS } else { Nanos::MAX };
-        self.drain_timeout_ns.min(most)
-    }
-
-    /// Another worker may have reached the limit of the backlog: that of this one counts too.
-    fn report_backlog(&self, end: Nanos) {
-        if !self.control.window.ends_early() || self.has_reported_backlog.replace(true) {
-            return;
-        }
-        let backlog = self.pacer.backlog(end);
-        if backlog > 0 {
-            self.send(Message::Backlog { backlog });
-        }
-    }
-
-    fn is_anyone_in_turn(&self) -> bool {
-        self.clients.borrow().iter().any(|client| client.turn.is_some())
-    }
-
-    /// The worker's last message, after [`WorkerState::close_last`].
-    pub(crate) fn done(&self) -> Message {
-        // The clients may have ended before a tick could report it.
-        self.report_backlog(self.control.end());
-        let at = self.handle.now() - self.origin.get();
-        let end = self.control.end().min(at);
-        for due in self.pacer.never_started(end) {
-            self.is_unsent(due, end);
-        }
-        self.was_quiet(self.successes.last.get(), None);
-        let clients = self.clients.borrow();
-        let mut edges = self.edges.take();
-        for turn in clients.iter().filter_map(|client| client.turn) {
-            let due = turn.intended_ns - self.origin.get();
-            let warm_up = self.control.window.start_or_never();
-            if due >= warm_up {
-                edges.unanswered.record(at.saturating_sub(due));
-            }
-            edges.busy_after_ns += end.saturating_sub(due.max(warm_up));
-        }
-        edges.drain.queries.add(std::mem::take(&mut self.open.borrow_mut().pending));
-        let outcome = |client: &Client| ClientOutcome {
-            events: client.events,
-            failure: client.failure.clone(),
-        };
-        Message::Done {
-            worker: self.worker,
-            first_client: self.first_client,
-            clients: clients.iter().map(outcome).collect(),
-            edges: Box::new(edges),
-            lateness: Box::new(self.lateness.take()),
-            start_delays: Box::new(self.start_delays.take()),
-            quiet: self.successes.quiet.take(),
-            turns: self.turns.as_ref().map(RefCell::take).unwrap_or_default(),
-        }
-    }
-
     pub(crate) fn client_failed(&self, local: usize, failure: Failure) {
         let before_start = !self.gate.is_open();
         self.clients.borrow_mut()[local].failure = Some(failure.clone());
-        self.send(Message::Failed { client: self.first_client + local, failure, before_start });
+        self.send(UnitReport::Failed { client: self.first_client + local, failure, before_start });
     }
 }

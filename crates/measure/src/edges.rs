@@ -1,5 +1,7 @@
 //! What crosses the edges of the measured window.
 
+use serde::{Deserialize, Serialize};
+
 use crate::{LatencyHistogram, Nanos, OperationTally, Tally, sum};
 
 /// What crosses the edges of the measured window, so that each operation counts once.
@@ -8,7 +10,7 @@ use crate::{LatencyHistogram, Nanos, OperationTally, Tally, sum};
 /// window in which the operation was *due*. So the latencies of a trial are those of the intervals without
 /// [`Edges::before`], with the operations of [`Edges::drain`], and those of [`Edges::unanswered`] and
 /// [`Edges::unsent`] are only known to be at least as long as these ages.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Edges {
     /// Operations that were due before the window and ended in it, in the workload's order. Empty when this was not
     /// recorded.

@@ -6,7 +6,7 @@ use crate::{LatencyHistogram, Nanos};
 
 /// Whether the load generator's threads ran when they had work to do. Times are on the trial's clock, warm-up
 /// included.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Generator {
     /// How much later than intended a thread woke that slept for a few milliseconds at a time, in the measured load.
     pub oversleep: LatencyHistogram,

@@ -2,6 +2,7 @@
 
 mod bin;
 mod packed;
+mod wire;
 
 use std::borrow::Cow;
 use std::sync::LazyLock;

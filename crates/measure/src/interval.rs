@@ -42,7 +42,7 @@ impl Phase {
 
 /// What all clients together did between two points of a trial's clock, which starts at 0 with the
 /// first load, warm-up included. An event belongs to the interval in which it ended.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// [`Phase::WarmUp`] or [`Phase::Measure`].
     pub phase: Phase,

@@ -14,7 +14,7 @@ pub fn sum(counts: impl IntoIterator<Item = u64>) -> u64 {
 }
 
 /// The results of one operation in an interval.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OperationTally {
     /// Latencies of successes.
     pub succeeded: LatencyHistogram,
@@ -145,7 +145,7 @@ impl ErrorCounts {
 }
 
 /// Everything that is counted in one interval. Adding tallies is exact.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tally {
     /// One entry for each operation of the workload, in its order.
     pub operations: Vec<OperationTally>,

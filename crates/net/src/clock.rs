@@ -38,6 +38,28 @@ impl Clock {
         Self(Source::Virtual(Rc::new(Cell::new(0))))
     }
 
+    /// The time on this clock that `kernel_ns` is on the kernel's monotonic clock; 0 for one before the origin. A
+    /// virtual clock has no such origin.
+    pub fn of_kernel(&self, kernel_ns: Nanos) -> Nanos {
+        match &self.0 {
+            Source::Monotonic(origin) => kernel_ns.saturating_sub(*origin),
+            Source::Virtual(_) => kernel_ns,
+        }
+    }
+
+    /// The time on the kernel's monotonic clock that `at` is on this one.
+    pub fn to_kernel(&self, at: Nanos) -> Nanos {
+        match &self.0 {
+            Source::Monotonic(origin) => at.saturating_add(*origin),
+            Source::Virtual(_) => at,
+        }
+    }
+
+    /// The machine's monotonic clock since a time on the kernel's, which may be in the future: until then it is 0.
+    pub fn since_kernel(kernel_ns: Nanos) -> Self {
+        Self(Source::Monotonic(kernel_ns))
+    }
+
     /// Nanoseconds since the origin.
     #[inline]
     pub fn now(&self) -> Nanos {
@@ -93,6 +115,15 @@ mod tests {
         let clock = Clock::since(origin());
         let times: Vec<Nanos> = (0..1000).map(|_| clock.now()).collect();
         assert!(times.is_sorted());
+    }
+
+    #[test]
+    fn clocks_of_one_machine_agree_through_the_kernel() {
+        let (one, other) = (Clock::monotonic(), Clock::monotonic());
+        assert_eq!(one.of_kernel(one.to_kernel(5_000)), 5_000);
+        assert_eq!(one.of_kernel(0), 0, "before its origin");
+        let at = one.now();
+        assert!(other.of_kernel(one.to_kernel(at)) <= other.now());
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod ceiling;
 mod compose;
 mod cpus;
 mod ending;
+mod files;
 #[doc(hidden)]
 #[cfg(test)]
 mod fuzz;
@@ -45,6 +46,7 @@ pub use cpus::CpuList;
 pub use ending::{
     PRECISE_INTERVALS_MIN, PreciseFigure, PrecisionPlan, STEADY_INTERVALS_MIN, SteadyPlan,
 };
+pub use files::{FileContents, Files};
 pub use generators::{OnGeneratorLoss, generator_names};
 pub use options::{Line, Options};
 pub use parse::LEAST_DIFFERENCE;

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
 use toml_edit::TableLike;
 
 use crate::scrub;
@@ -14,7 +15,7 @@ use crate::{OptionReader, Problem};
 ///
 /// Keys are held as `snake_case`: `table-size` in the plan is `table_size` here. Two are equal when their keys and
 /// values are, regardless of their places. Neither `Debug` nor messages show passwords.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub struct Options {
     pub(crate) span: Option<Range<usize>>,
     pub(crate) entries: Vec<Entry>,
@@ -23,7 +24,7 @@ pub struct Options {
 }
 
 /// A key with its value.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Entry {
     /// The name in the code.
     pub(crate) key: String,

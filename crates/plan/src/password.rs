@@ -26,6 +26,11 @@ impl Password {
         password
     }
 
+    /// Takes other secret bytes, such as a private key, without a copy of them.
+    pub fn of_bytes(bytes: Vec<u8>) -> Self {
+        Self(Arc::new(Zeroizing::new(bytes)))
+    }
+
     /// Whether there is no password.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -4,6 +4,8 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::value::{Spanned, Value};
 use crate::{OptionReader, Problem, show_duration};
 
@@ -29,7 +31,7 @@ pub struct OpenLoop {
 }
 
 /// How arrivals are spread around their rate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Arrivals {
     /// Independently of one another, like those of many users.
     Poisson,
@@ -38,13 +40,13 @@ pub enum Arrivals {
 }
 
 /// Rates over the measured time: one step after the other; afterwards the end rate of the last one.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rate {
     steps: Vec<RateStep>,
 }
 
 /// A period in which the rate changes linearly from one value to another.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RateStep {
     /// Its length.
     pub length: Duration,

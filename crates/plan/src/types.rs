@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::rounds::balanced_rounds;
 use crate::{
     Bounds, CeilingPlan, CpuList, EndpointPlan, OnGeneratorLoss, OpenLoop, Options, Place,
@@ -83,7 +85,7 @@ pub struct Variant {
 }
 
 /// A workload with its options.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WorkloadPlan {
     /// Its name in the plan and in results.
     pub name: String,
@@ -136,7 +138,7 @@ pub struct LoadPlan {
 }
 
 /// When the measured load ends: at the limit that is reached first. It has at least one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limit {
     /// After this time.
     pub time: Option<Duration>,

@@ -3,10 +3,12 @@
 use std::fmt;
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use crate::Options;
 
 /// One value of the plan.
-#[derive(Clone, PartialEq)]
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Value {
     /// `4`
     Integer(i64),
@@ -20,12 +22,12 @@ pub(crate) enum Value {
     List(Vec<Spanned>),
     /// `{ a = 1 }` or a table below its own header
     Table(Options),
-    /// A value that no option accepts, by its TOML name
-    Other(&'static str),
+    /// A date or time, which no option accepts
+    Time,
 }
 
 /// A value and its place. Two are equal when the values are equal, regardless of their places.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Spanned {
     pub(crate) value: Value,
     pub(crate) span: Option<Range<usize>>,
@@ -47,7 +49,7 @@ impl Value {
             Value::Text(_) => "a text",
             Value::List(_) => "a list",
             Value::Table(_) => "a table",
-            Value::Other(name) => name,
+            Value::Time => "a date or time",
         }
     }
 
@@ -89,7 +91,7 @@ impl Value {
                 Value::Float(*number.value(), number.display_repr().into_owned())
             }
             toml_edit::Value::Boolean(boolean) => Value::Boolean(*boolean.value()),
-            toml_edit::Value::Datetime(_) => Value::Other("a date or time"),
+            toml_edit::Value::Datetime(_) => Value::Time,
             toml_edit::Value::Array(list) => {
                 Value::List(list.iter().map(Self::read_value).collect())
             }
@@ -114,7 +116,7 @@ impl fmt::Display for Value {
                 write!(f, "[{}]", shown.join(", "))
             }
             Value::Table(options) => write!(f, "{options:?}"),
-            Value::Other(name) => f.write_str(name),
+            Value::Time => f.write_str(self.kind()),
         }
     }
 }

@@ -18,7 +18,7 @@ use plan::{CeilingPlan, Limit};
 use system::{Daemon, EchoProcess, ProgressListener};
 use workload::{LoadKey, Rpc};
 
-use crate::trial::{CONNECT_TIMEOUT, DRAIN_TIMEOUT};
+use crate::offer::{CONNECT_TIMEOUT, DRAIN_TIMEOUT};
 use crate::usage::UsageMark;
 
 /// A path whose ceiling is measured, and the messages on it.

@@ -11,8 +11,13 @@ use system::Access;
 
 /// The event loops of a load: as many as the plan says, one for each CPU that it gives to the load, or `by_default`.
 pub(crate) fn of_load(load: &LoadPlan, by_default: usize) -> usize {
+    by_plan(load).unwrap_or(by_default)
+}
+
+/// The event loops that the plan asks for.
+pub(crate) fn by_plan(load: &LoadPlan) -> Option<usize> {
     let of_cpus = load.cpus.as_ref().map(|cpus| cpus.numbers().count());
-    load.workers.or(of_cpus).unwrap_or(by_default)
+    load.workers.or(of_cpus)
 }
 
 /// The CPUs that the threads of the load may use; empty for all.
@@ -22,11 +27,16 @@ pub(crate) fn cpus(load: &LoadPlan) -> Vec<usize> {
 
 /// The event loops for a system, by default.
 pub(crate) fn beside(access: &Access) -> usize {
+    on_cores(access, cores())
+}
+
+/// The event loops for a system, by default, of a load generator with so many cores.
+pub(crate) fn on_cores(access: &Access, cores: usize) -> usize {
     match access {
         Access::Service(service) if service.endpoints().iter().all(is_on_this_machine) => {
-            beside_a_service()
+            (cores / 2).max(1)
         }
-        Access::Service(_) | Access::Database(_) | Access::Simulated(_) => cores(),
+        Access::Service(_) | Access::Database(_) | Access::Simulated(_) => cores,
     }
 }
 

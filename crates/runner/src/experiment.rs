@@ -5,9 +5,12 @@ use std::time::Duration;
 use analysis::ROUNDS_MIN;
 use driver::rpc::{Protocol, Service};
 use measure::Rules;
-use plan::{Limit, LoadPlan, Plan, Problem, Problems, Source, Trial, WorkloadPlan};
+use plan::{Files, Limit, LoadPlan, Plan, Problem, Problems, Source, Trial, WorkloadPlan};
 use system::{Offer, System};
 use workload::{Rpc, Workload};
+
+use crate::generators::job_workload::JobWorkload;
+use crate::generators::unfit;
 
 /// The kind of workload that goes with a simulated system.
 pub(crate) const SIMULATED: &str = "simulated";
@@ -17,6 +20,8 @@ pub struct Experiment {
     pub(crate) plan: Plan,
     pub(crate) systems: Vec<Box<dyn System>>,
     pub(crate) workloads: Vec<TrialWorkload>,
+    /// The workloads for generators; none when this process offers the load.
+    pub(crate) shipped: Vec<JobWorkload>,
 }
 
 /// The workload of a trial's clients.
@@ -47,6 +52,16 @@ impl TrialWorkload {
         }
     }
 
+    /// Why several processes cannot offer its load; `None` if they can.
+    pub(crate) fn whole_only(&self) -> Option<&'static str> {
+        self.database()?.whole_only()
+    }
+
+    /// Remarks on a load that several processes offer, each in one line.
+    pub(crate) fn notes_on_parts(&self) -> Vec<String> {
+        self.database().map(Workload::notes_on_parts).unwrap_or_default()
+    }
+
     /// Whether each client runs a fixed sequence of transactions once.
     pub(crate) fn runs_once(&self) -> bool {
         self.database().is_some_and(Workload::runs_once)
@@ -75,8 +90,10 @@ impl Experiment {
     fn complete(mut plan: Plan, mut problems: Vec<Problem>) -> Result<Self, Problems> {
         let folder = &plan.source.folder;
         let systems = collect_valid(&plan.systems, &mut problems, |it| system::read(it, folder));
-        let workloads =
-            collect_valid(&plan.workloads, &mut problems, |it| read_workload(it, &plan));
+        let read =
+            collect_valid(&plan.workloads, &mut problems, |it| JobWorkload::read_in(&plan, it));
+        let (workloads, shipped): (Vec<_>, Vec<_>) = read.into_iter().unzip();
+        let shipped = shipped.into_iter().flatten().collect();
         if problems.is_empty() {
             plan.unsuited = unsuited(&systems, &workloads);
             problems.extend(left_over(&plan, &systems));
@@ -85,11 +102,17 @@ impl Experiment {
         if let Err(problem) = complete_load(&mut plan.load, &workloads) {
             problems.push(problem);
         }
-        if problems.is_empty() {
-            plan.forget_secrets();
-            return Ok(Self { plan, systems, workloads });
+        if !problems.is_empty() {
+            return Err(Problems::new(&plan.source, problems));
         }
-        Err(Problems::new(&plan.source, problems))
+        let mut experiment = Self { plan, systems, workloads, shipped };
+        match unfit::problems(&experiment) {
+            problems if problems.is_empty() => {
+                experiment.plan.forget_secrets();
+                Ok(experiment)
+            }
+            problems => Err(Problems::new(&experiment.plan.source, problems)),
+        }
     }
 
     /// The plan that was checked.
@@ -128,6 +151,7 @@ impl Experiment {
             let notes = workload.database().map(Workload::notes).unwrap_or_default();
             notes.into_iter().map(move |note| format!("{}: {note}", plan.name))
         });
+        let notes = notes.chain(unfit::notes(self));
         notes.chain(self.too_few_rounds()).chain(self.baselines_again()).collect()
     }
 
@@ -181,14 +205,21 @@ fn collect_valid<P, T>(
     good
 }
 
-fn read_workload(it: &WorkloadPlan, plan: &Plan) -> Result<TrialWorkload, Vec<Problem>> {
+/// Reads a workload, which names files of `files`.
+///
+/// # Errors
+/// Every wrong option, with its place.
+pub(crate) fn read_workload(
+    it: &WorkloadPlan,
+    files: &Files,
+) -> Result<TrialWorkload, Vec<Problem>> {
     if it.kind == SIMULATED {
         return it.options.reader().finish().map(|()| TrialWorkload::Simulated);
     }
     if it.kind == Rpc::KIND {
-        return Rpc::read(it, &plan.source.folder).map(TrialWorkload::Service);
+        return Rpc::read(it, files).map(TrialWorkload::Service);
     }
-    workload::read(it, &plan.source.folder).map(TrialWorkload::Database)
+    workload::read(it, files).map(TrialWorkload::Database)
 }
 
 /// Sets what the plan leaves to the workloads: the limit and the number of clients.

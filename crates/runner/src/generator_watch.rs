@@ -48,11 +48,20 @@ impl GeneratorWatch {
     /// # Errors
     /// When the machine refuses a thread.
     pub(crate) fn begin(warm_up: Option<Duration>) -> io::Result<Self> {
-        let origin = net::origin();
+        Self::begin_at(net::kernel_ns(), warm_up)
+    }
+
+    /// The same for a trial whose clock begins at this time of the kernel's monotonic clock, which may be in the
+    /// future.
+    ///
+    /// # Errors
+    /// When the machine refuses a thread.
+    pub(crate) fn begin_at(kernel_ns: Nanos, warm_up: Option<Duration>) -> io::Result<Self> {
         let (messages, inbox) = mpsc::channel();
         let thread = thread::Builder::new().name("generator watch".to_owned());
         let start_ns = warm_up.map(nanos);
-        let thread = thread.spawn(move || watch(&Clock::since(origin), start_ns, &inbox))?;
+        let thread =
+            thread.spawn(move || watch(&Clock::since_kernel(kernel_ns), start_ns, &inbox))?;
         Ok(Self { messages, thread })
     }
 

@@ -14,6 +14,7 @@ use record::{
 use system::{Scratch, demand_cpus};
 
 use crate::building::Build;
+use crate::generators::Fleet;
 use crate::phase_failure::PhaseFailure;
 use crate::source::{FinishedTrial, SourcedTrial, TrialSource};
 use crate::test_bed::{self, TestBed};
@@ -55,7 +56,10 @@ impl Experiment {
         stop: &Stop,
         listener: &mut dyn RunListener,
     ) -> Result<RunOutcome> {
-        if let Some(cpus) = &self.plan.load.cpus {
+        // Generators have the CPUs of their own hosts.
+        let own_cpus =
+            self.plan.load.cpus.as_ref().filter(|_| self.plan.load.generators.is_empty());
+        if let Some(cpus) = own_cpus {
             demand_cpus(cpus).context("the load's `cpus`")?;
         }
         let writer = RunWriter::create(&options.out, &self.header(options))?;
@@ -70,6 +74,7 @@ impl Experiment {
             scratch: &scratch,
             stop,
             test_bed: None,
+            fleet: None,
             last: None,
             dead: Vec::new(),
             built: Vec::new(),
@@ -122,6 +127,8 @@ struct Sequence<'a> {
     scratch: &'a Scratch,
     stop: &'a Stop,
     test_bed: Option<TestBed<'a>>,
+    /// The generators, when the load comes from other processes.
+    fleet: Option<Fleet>,
     /// The last trial that ran; its record gets the cleanup after it.
     last: Option<TrialWriter>,
     /// Systems and workloads that could not be prepared: their later trials fail at once, for the same reason.
@@ -218,6 +225,7 @@ fn wrong_answers(conditions: &[Condition]) -> Option<String> {
 impl<'a> Sequence<'a> {
     /// Runs the trials of a source until it has no more, or a stop is asked for.
     fn run(&mut self, source: &mut dyn TrialSource, listener: &mut dyn RunListener) -> Result<()> {
+        self.fleet = Fleet::start(&self.experiment.plan.load, self.stop)?;
         let mut next = source.next(None)?;
         while let Some(sourced) = next.filter(|_| !self.stop.is_asked()) {
             let is_started = self.step(&sourced, listener)?;
@@ -271,7 +279,7 @@ impl<'a> Sequence<'a> {
         let TrialRun { mut status, mut recorder, mut member_exits, messages } = trial::run(
             self.experiment,
             trial,
-            &mut test_bed,
+            (&mut test_bed, self.fleet.as_mut()),
             &ready,
             self.writer,
             self.stop,

@@ -1,6 +1,7 @@
 //! The test bed: the running system and the workload whose tables it holds.
 
 mod exits;
+mod for_generators;
 
 use std::path::Path;
 use std::thread;
@@ -13,7 +14,7 @@ use measure::{Condition, Failure, LatencyHistogram, Phase, QueryPlan};
 use plan::{Between, Bounds, PhaseSql, Plan, SystemInstance, Trial};
 use record::{Identity, PhaseRecord};
 use system::{Access, ProgressEvent, ProgressListener, Running};
-use workload::{LoadKey, LoadProgress, Workload, WorkloadContext};
+use workload::{LoadKey, LoadPart, LoadProgress, Workload, WorkloadContext};
 
 use crate::cross_check::Check;
 use crate::experiment::TrialWorkload;
@@ -399,6 +400,7 @@ impl<'a> TestBed<'a> {
             existing: plan.existing,
             seed: plan.seed,
             load_key,
+            part: LoadPart::of_coordinator(plan.load.generators.len()),
             sql: &self.sql,
             progress,
             reconnect_limit: self.bounds().reconnect_limit.filter(|_| self.may_reconnect()),

@@ -5,12 +5,10 @@ use std::mem;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use engine::{
-    Load, LoadEnd, OfferedLoad, Outcome, Simulated, Stop, TrialError, TrialObserver, Workers,
-};
+use engine::{GeneratorEnd, Load, LoadEnd, Outcome, Simulated, Stop, TrialError, TrialObserver};
 use jiff::Timestamp;
 use measure::{
-    Edges, Generator, GeneratorStall, Interval, LatencyHistogram, Operation, Outage, Phase,
+    Edges, Generator, GeneratorStall, Interval, LatencyHistogram, Nanos, Operation, Outage, Phase,
 };
 use plan::{LoadPlan, Plan, SystemPlan, Trial, Variant, WarmUp};
 use record::{
@@ -26,7 +24,9 @@ use crate::enough::Enough;
 use crate::event_loops;
 use crate::experiment::TrialWorkload;
 use crate::generator_watch::GeneratorWatch;
+use crate::generators::{Fleet, KnownGenerators};
 use crate::member_exits::MemberExits;
+use crate::offer;
 use crate::pacing;
 use crate::phase_timer::PhaseTimer;
 use crate::test_bed::TestBed;
@@ -34,11 +34,6 @@ use crate::trial_ceiling::Messages;
 use crate::trial_watch::{TrialWatch, WatchTargets};
 use crate::usage::UsageMark;
 use crate::{Event, Experiment, RunListener};
-
-/// The time for all clients to connect and get ready, in addition to the connect time-out of a single client.
-pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
-/// How long to wait for requests in flight at the end.
-pub(crate) const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A trial that has run.
 pub(crate) struct TrialRun {
@@ -53,7 +48,7 @@ pub(crate) struct TrialRun {
 pub(crate) fn run(
     experiment: &Experiment,
     trial: Trial,
-    test_bed: &mut TestBed<'_>,
+    (test_bed, fleet): (&mut TestBed<'_>, Option<&mut Fleet>),
     ready: &[PhaseRecord],
     writer: &RunWriter,
     stop: &Stop,
@@ -61,7 +56,12 @@ pub(crate) fn run(
 ) -> Result<TrialRun> {
     let load = make_load(experiment, trial, test_bed, stop)?;
     let warm_up = experiment.plan.warm_up(test_bed.takes_first_load());
-    let offer = make_offer(experiment, trial, warm_up, test_bed.access());
+    let loops = match &fleet {
+        Some(fleet) => offer::loops(experiment, trial, test_bed.access(), &fleet.hosts())?,
+        None => Vec::new(),
+    };
+    let offer = offer::of_trial(experiment, trial, warm_up, (test_bed.access(), &loops));
+    let share = fleet.map(|fleet| fleet.share(experiment, trial, test_bed, (&offer, &loops)));
     let mut header = TrialHeader {
         identity: test_bed.identity().clone(),
         is_embedded: is_blocking(test_bed.access()),
@@ -87,10 +87,14 @@ pub(crate) fn run(
             (load.operations(), &plan, warm_up.steady_from),
             listener,
         );
-        let outcome = match before {
-            Ok(()) => engine::offer(&offer, load.as_ref(), stop, &mut kept),
-            Err(_) if stop.is_asked() => Err(TrialError::Interrupted),
-            Err(failure) => Err(TrialError::Start { client: 0, clients: trial.clients, failure }),
+        kept.generators = share.as_ref().map(|share| share.known().clone());
+        let outcome = match (before, share) {
+            (Ok(()), None) => engine::offer(&offer, load.as_ref(), stop, &mut kept),
+            (Ok(()), Some(share)) => share.offer((&offer, load.as_ref()), stop, &mut kept),
+            (Err(_), _) if stop.is_asked() => Err(TrialError::Interrupted),
+            (Err(failure), _) => {
+                Err(TrialError::Start { client: 0, clients: trial.clients, failure })
+            }
         };
         let is_lost = is_connection_lost(&outcome);
         kept.note_member_exits()?;
@@ -125,14 +129,19 @@ fn is_connection_lost(outcome: &Result<Outcome, TrialError>) -> bool {
     failure.key.class.breaks_connection()
 }
 
-fn make_load(
+/// Identifies the load of a trial among those on the same data.
+pub(crate) fn load_key(trial: Trial) -> LoadKey {
+    let Trial { repetition, clients, .. } = trial;
+    LoadKey { repetition, clients, rate: trial.ordinal() }
+}
+
+pub(crate) fn make_load(
     experiment: &Experiment,
     trial: Trial,
     test_bed: &TestBed<'_>,
     stop: &Stop,
 ) -> Result<Box<dyn Load>> {
-    let Trial { repetition, clients, .. } = trial;
-    let load_key = LoadKey { repetition, clients, rate: trial.ordinal() };
+    let load_key = load_key(trial);
     match (&experiment.workloads[trial.workload], test_bed.access()) {
         (TrialWorkload::Simulated, Access::Simulated(system)) => {
             let chance = pacing::simulated_chance(&experiment.plan, trial);
@@ -211,38 +220,6 @@ fn is_blocking(access: &Access) -> bool {
     matches!(access, Access::Database(target) if target.capabilities().is_blocking)
 }
 
-fn make_offer(
-    experiment: &Experiment,
-    trial: Trial,
-    warm_up: WarmUp,
-    access: &Access,
-) -> OfferedLoad {
-    let plan = &experiment.plan;
-    let load = &plan.load;
-    let workers = match access {
-        Access::Simulated { .. } => Workers::Simulated,
-        Access::Database(target) if target.capabilities().is_blocking => Workers::PerClient,
-        Access::Database(_) | Access::Service(_) => {
-            let loops = event_loops::of_load(load, event_loops::beside(access));
-            Workers::EventLoops(loops.min(experiment.connections(trial)))
-        }
-    };
-    OfferedLoad {
-        clients: trial.clients,
-        workers,
-        cpus: event_loops::cpus(load),
-        pacing: pacing::pacing(plan, trial, warm_up.at_most),
-        warm_up: warm_up.at_most,
-        limit: experiment.limit(trial),
-        ends: Enough::allowed(load, warm_up.steady_from),
-        runs_once: experiment.workloads[trial.workload].runs_once(),
-        interval: load.interval,
-        connect_timeout: load.bounds.connect_timeout.saturating_add(CONNECT_TIMEOUT),
-        reconnect_limit: load.bounds.reconnect_limit,
-        drain_timeout: DRAIN_TIMEOUT,
-    }
-}
-
 /// Writes the engine's counts to the record, and reports them as progress.
 struct TrialRecorder<'a, 'b> {
     test_bed: &'a mut TestBed<'b>,
@@ -267,6 +244,8 @@ struct TrialRecorder<'a, 'b> {
     /// Absent in virtual time.
     generator_watch: Option<GeneratorWatch>,
     generator: Option<Generator>,
+    /// The generators, when the load comes from other processes.
+    generators: Option<KnownGenerators>,
     idle_round_trips: LatencyHistogram,
 }
 
@@ -300,6 +279,7 @@ impl<'a, 'b> TrialRecorder<'a, 'b> {
             trial_watch: None,
             generator_watch: None,
             generator: None,
+            generators: None,
         }
     }
 
@@ -349,8 +329,14 @@ impl<'a, 'b> TrialRecorder<'a, 'b> {
             start_delays: LatencyHistogram::new(),
             idle_round_trips: self.idle_round_trips,
             cross_check: None,
-            usage: self.usage,
-            generators: self.generator.map(GeneratorRecord::lone).into_iter().collect(),
+            usage: match &self.generators {
+                Some(generators) => generators.usage(),
+                None => self.usage,
+            },
+            generators: match &self.generators {
+                Some(generators) => generators.records(self.operations),
+                None => self.generator.map(GeneratorRecord::lone).into_iter().collect(),
+            },
             decided_ends: self.enough.ends(),
             failed_phase: None,
         };
@@ -388,6 +374,14 @@ fn take_outcome(end: &mut TrialEnd, outcome: Outcome) {
             stalled_ns as f64 / 1e9,
             window_ns as f64 / 1e9
         )),
+        LoadEnd::GeneratorLost { generator, reason } => {
+            TrialStatus::Failed(format!("generator {generator} was lost: {reason}"))
+        }
+        LoadEnd::Uneven { generator, late_ns } => TrialStatus::Failed(format!(
+            "generator {generator} learned {:.0} ms too late of an edge of a phase, so its phases are not those of the \
+             others",
+            late_ns as f64 / 1e6
+        )),
         LoadEnd::NoSuccess { failed: 0, .. } => {
             TrialStatus::Failed("no transaction ended; measure for a longer time".to_owned())
         }
@@ -413,9 +407,11 @@ impl TrialObserver for TrialRecorder<'_, '_> {
         self.idle_round_trips = self.test_bed.idle_round_trips(self.workload, &mut *self.listener);
         self.check.begin();
         self.watch_targets = self.test_bed.watch_targets();
-        // The last step, because the trial's clock begins after it.
+        // The last step, because the trial's clock begins after it. Generators elsewhere watch themselves.
         let planned = self.load.steady.is_none().then_some(self.load.warm_up);
-        self.generator_watch = Some(GeneratorWatch::begin(planned)?);
+        if self.generators.is_none() {
+            self.generator_watch = Some(GeneratorWatch::begin(planned)?);
+        }
         self.member_exits.begin();
         Ok(())
     }
@@ -475,7 +471,25 @@ impl TrialObserver for TrialRecorder<'_, '_> {
         self.close_phase()
     }
 
+    fn generator_interval(&mut self, generator: usize, part: &Interval) {
+        self.writer.generator_part(generator, part);
+        self.generators.iter().for_each(|all| all.interval(generator, part));
+    }
+
+    fn generator_end(&mut self, generator: usize, end: &GeneratorEnd<'_>) {
+        self.generators.iter().for_each(|all| all.end(generator, end));
+    }
+
+    fn generator_lost(&mut self, generator: usize, at: Nanos, reason: &str) {
+        let Some(all) = &self.generators else { return };
+        let name = all.lost(generator, at, reason);
+        self.listener.on_note(&format!("generator {name} is lost: {reason}"));
+    }
+
     fn own_stalls(&mut self) -> Vec<GeneratorStall> {
+        if let Some(generators) = &self.generators {
+            return generators.own_stalls();
+        }
         self.generator = self.generator_watch.take().map(GeneratorWatch::end);
         self.generator.as_ref().map(|generator| generator.stalls.clone()).unwrap_or_default()
     }

@@ -7,7 +7,7 @@ use engine::Stop;
 use measure::{Ceiling, Interval, Phase, QueryCounts, Traffic};
 use net::{Endpoint, FixedSizes};
 use plan::{CeilingPlan, Trial};
-use system::{Access, ProgressEvent};
+use system::ProgressEvent;
 
 use crate::ceiling::{CeilingProbe, start_echo};
 use crate::event_loops::{self, is_on_this_machine};
@@ -62,7 +62,7 @@ pub(crate) fn measure(
     let (echo, address) = match &plan.to {
         Some(address) => (None, address.clone()),
         None => {
-            demand_local(test_bed.access())?;
+            demand_local(&test_bed.endpoints())?;
             let echo = start_echo(workers, scratch, &mut progress_listener(stop, listener))?;
             let address = format!("127.0.0.1:{}", echo.port());
             (Some(echo), address)
@@ -77,13 +77,8 @@ pub(crate) fn measure(
 }
 
 /// Makes sure that an echo server on this machine is where the system is.
-fn demand_local(access: &Access) -> Result<()> {
-    let endpoints = match access {
-        Access::Database(target) => target.endpoints(),
-        Access::Service(service) => service.endpoints(),
-        Access::Simulated(_) => Vec::new(),
-    };
-    for endpoint in &endpoints {
+fn demand_local(endpoints: &[Endpoint]) -> Result<()> {
+    for endpoint in endpoints {
         match endpoint {
             Endpoint::Tcp(_) if is_on_this_machine(endpoint) => {}
             Endpoint::Tcp(address) => bail!(
@@ -137,7 +132,7 @@ mod tests {
             let addresses = vec![Address { name: String::new(), endpoint }];
             let service = Service::resolve(Protocol::Trpc, "trpc://127.0.0.1:7").unwrap();
             let service = Service { addresses, ..service };
-            demand_local(&Access::Service(service)).map_err(|error| error.to_string())
+            demand_local(&service.endpoints()).map_err(|error| error.to_string())
         };
         let tcp = |address: &str| told(Endpoint::Tcp(address.parse().unwrap()));
         assert_eq!(tcp("127.0.0.1:7"), Ok(()));

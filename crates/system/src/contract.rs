@@ -75,6 +75,11 @@ pub trait System: Send + Sync {
         Offer::Sql
     }
 
+    /// Whether it runs within the process of its clients, so that other processes cannot reach it.
+    fn is_embedded(&self) -> bool {
+        false
+    }
+
     /// Whether the data stay after the system has been stopped: servers that dyno does not start, and files of the
     /// user's.
     fn keeps_data(&self) -> bool {

@@ -50,6 +50,10 @@ pub(crate) fn read(options: &Options, folder: &Path) -> Result<Box<dyn System>, 
 }
 
 impl System for Sqlite {
+    fn is_embedded(&self) -> bool {
+        true
+    }
+
     fn keeps_data(&self) -> bool {
         self.path.is_some()
     }

@@ -1,8 +1,6 @@
 //! The list of workloads with their options, and the reader that picks the workload of a plan.
 
-use std::path::Path;
-
-use plan::{Problem, WorkloadPlan};
+use plan::{Files, Problem, WorkloadPlan};
 
 use crate::options::infos;
 use crate::random;
@@ -81,15 +79,15 @@ pub fn catalogue() -> Vec<WorkloadInfo> {
     all
 }
 
-/// Reads a workload of the plan; paths of SQL files are relative to `folder`.
+/// Reads a workload of the plan, which names files of `files`.
 ///
 /// # Errors
 /// Unknown names and options, each with its place and the nearest known name.
-pub fn read(plan: &WorkloadPlan, folder: &Path) -> Result<Box<dyn Workload>, Vec<Problem>> {
+pub fn read(plan: &WorkloadPlan, files: &Files) -> Result<Box<dyn Workload>, Vec<Problem>> {
     let kind = plan.kind.as_str();
     // A weight may follow the name, as in `pay.sql@3`.
     if kind.contains(SQL_SUFFIX) {
-        return Ok(Box::new(SqlWorkload::read(kind, folder, &plan.options)?));
+        return Ok(Box::new(SqlWorkload::read(kind, files, &plan.options)?));
     }
     if kind == TPCC {
         return Ok(Box::new(Tpcc::read(&plan.options)?));
@@ -108,7 +106,7 @@ pub fn read(plan: &WorkloadPlan, folder: &Path) -> Result<Box<dyn Workload>, Vec
     if let Some(name) = kind.strip_prefix(YCSB)
         && let Some(preset) = Preset::ALL.into_iter().find(|preset| preset.name() == name)
     {
-        return Ok(Box::new(Ycsb::read(preset, &plan.options, folder)?));
+        return Ok(Box::new(Ycsb::read(preset, &plan.options, files)?));
     }
     Err(vec![unknown(plan)])
 }

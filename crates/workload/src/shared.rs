@@ -19,8 +19,13 @@ pub(crate) trait Shared: Send + Sync + 'static {
     /// How errors are handled.
     fn errors(&self) -> &ErrorPolicy;
 
-    /// Counts a client. All clients exist before the first turn.
-    fn count_client(&self) {}
+    /// What other processes that offer parts of the same load must know ([`Load::news`]).
+    fn news(&self) -> Vec<u64> {
+        Vec::new()
+    }
+
+    /// The news of another one.
+    fn on_news(&self, _generator: usize, _news: &[u64]) {}
 
     /// Connects client `index`.
     ///
@@ -47,10 +52,17 @@ impl<S: Shared> Load for SharedLoad<S> {
         self.0.operations()
     }
 
+    fn news(&self) -> Vec<u64> {
+        self.0.news()
+    }
+
+    fn on_news(&self, generator: usize, news: &[u64]) {
+        self.0.on_news(generator, news);
+    }
+
     fn clients(&self, clients: Clients<'_>) {
         let shared = Arc::clone(&self.0);
         clients.start(move |mut handle| {
-            shared.count_client();
             let shared = Arc::clone(&shared);
             async move {
                 // Boxed, so that one-time work takes no space in the state that every turn uses.

@@ -7,10 +7,10 @@ use std::time::Duration;
 use driver::{Datum, Target, mysql, sqlite};
 use engine::{Load, OfferedLoad, Outcome, Pacing, PhaseEnds, Stop, TrialObserver, Workers, offer};
 use measure::{Failure, Interval, Phase, Tally};
-use plan::{Existing, Limit, Options, Password, PhaseSql, Problem, WorkloadPlan};
+use plan::{Existing, Files, Limit, Options, Password, PhaseSql, Problem, WorkloadPlan};
 use tempfile::TempDir;
 
-use crate::{LoadKey, LoadProgress, Workload, WorkloadContext, parallel, read};
+use crate::{LoadKey, LoadPart, LoadProgress, Workload, WorkloadContext, parallel, read};
 
 /// A test system, initially empty.
 pub(crate) struct TestSystem {
@@ -19,6 +19,7 @@ pub(crate) struct TestSystem {
     pub(crate) existing: Existing,
     pub(crate) seed: u64,
     pub(crate) load_key: LoadKey,
+    pub(crate) part: LoadPart,
     pub(crate) sql: PhaseSql,
     pub(crate) stop: Stop,
     pub(crate) progress: LoadProgress,
@@ -67,6 +68,7 @@ impl TestSystem {
             existing: Existing::Refuse,
             seed: 42,
             load_key: LoadKey::default(),
+            part: LoadPart::default(),
             sql: PhaseSql::default(),
             stop: Stop::new(),
             progress: LoadProgress::new(),
@@ -82,6 +84,7 @@ impl TestSystem {
             existing: self.existing,
             seed: self.seed,
             load_key: self.load_key,
+            part: self.part,
             sql: &self.sql,
             progress: &self.progress,
             reconnect_limit: None,
@@ -204,7 +207,7 @@ pub(crate) fn try_workload(
 ) -> Result<Box<dyn Workload>, Vec<Problem>> {
     let options = Options::parse(options).unwrap();
     let plan = WorkloadPlan { name: kind.to_owned(), kind: kind.to_owned(), options };
-    read(&plan, folder)
+    read(&plan, &Files::of(folder))
 }
 
 pub(crate) fn workload(kind: &str, options: &str) -> Box<dyn Workload> {

@@ -6,10 +6,11 @@ use driver::Target;
 use engine::{Load, Stop};
 use measure::{Condition, Failure, QueryPlan, Rules};
 use plan::{Existing, Limit, PhaseSql};
+use serde::{Deserialize, Serialize};
 
 use crate::parallel::unsuitable;
 use crate::random::Random;
-use crate::{Export, LoadProgress};
+use crate::{Export, LoadPart, LoadProgress};
 
 /// The context of a workload: one system and one plan.
 pub struct WorkloadContext<'a> {
@@ -25,6 +26,8 @@ pub struct WorkloadContext<'a> {
     pub seed: u64,
     /// Identifies the load among those on the same data; of no meaning in phases without load.
     pub load_key: LoadKey,
+    /// The part of the load that this process offers.
+    pub part: LoadPart,
     /// Statements before and after phases.
     pub sql: &'a PhaseSql,
     /// Receives the progress of prepare and verify.
@@ -39,7 +42,7 @@ pub struct WorkloadContext<'a> {
 ///
 /// Each load draws different queries: a second trial with the queries of the first would write values that already
 /// exist, which servers skip. Systems that are compared get the same loads, and therefore the same queries.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoadKey {
     /// Which repetition, from 0.
     pub repetition: u32,
@@ -94,6 +97,16 @@ pub trait Workload: Send + Sync {
     /// Remarks on the options, such as one that changes nothing, each in one line.
     fn notes(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    /// Remarks on a load that several processes offer, where it then differs from that of one; each in one line.
+    fn notes_on_parts(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Why several processes cannot offer the load; `None` if they can.
+    fn whole_only(&self) -> Option<&'static str> {
+        None
     }
 
     /// How many statements each client prepares, to compare with the server's limit.
@@ -170,6 +183,15 @@ pub trait Workload: Send + Sync {
             "this workload's data cannot be written as files; those of tpcc and tpch can",
         ))
     }
+
+    /// What the phases so far have found out about the data, for [`Workload::learn`] in another process that offers a
+    /// part of the load.
+    fn knowledge(&self, _context: &WorkloadContext<'_>) -> Vec<u64> {
+        Vec::new()
+    }
+
+    /// Takes over the [`Workload::knowledge`] of the process that has prepared the data. Anything else is ignored.
+    fn learn(&self, _context: &WorkloadContext<'_>, _knowledge: &[u64]) {}
 
     /// The load of one trial. Equal seeds and trials give each client equal queries.
     fn load(&self, context: &WorkloadContext<'_>) -> Box<dyn Load>;

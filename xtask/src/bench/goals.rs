@@ -12,14 +12,15 @@ use super::contestant::Contestant::{
     TrpcClient,
 };
 use super::results::Quantity::{
-    self, CpuUs, PeakBytes, QueriesPerS, ResidentBytes, Seconds, Unfairness, UserUs,
+    self, CoordinatorCores, CpuUs, PeakBytes, QueriesPerS, ResidentBytes, Seconds, Unfairness,
+    UserUs,
 };
 use super::results::{Point, Results};
 use super::rpc::{FLOOR_CLIENTS, MANY};
 use super::tpcc::{CHECKING, CONNECTIONS, LOADING};
 
 /// What dyno is held to, part by part, in the order of the page. `{}` stands for the number of connections.
-const RULES: [(Part, &[Rule]); 18] = [
+const RULES: [(Part, &[Rule]); 19] = [
     (
         Part::Pinned,
         &[
@@ -74,6 +75,15 @@ const RULES: [(Part, &[Rule]); 18] = [
     (Part::Grpc, GRPC),
     (Part::GrpcPinned, GRPC),
     (
+        Part::Generators,
+        &[median(
+            "CPU of the coordinator of {} generators",
+            CoordinatorCores,
+            AtMost(2.0),
+            OF_A_CORE,
+        )],
+    ),
+    (
         Part::Report,
         &[
             median("report of {} trials", Seconds, AtMost(10.0), " s"),
@@ -113,6 +123,8 @@ const TPCH_TIDB: &str = "load of TPC-H at scale 1 on TiDB";
 const MEMORY_GROWTH: &str = "memory over ten minutes, last minute / first";
 /// The unit of a share: its figures are shown times a hundred.
 const PERCENT: &str = " %";
+/// The same of a core.
+const OF_A_CORE: &str = " % of a core";
 /// The unit of memory: its figures are kept in bytes.
 const MEGABYTES: &str = " MB";
 /// Looks in a minute of the soak.
@@ -182,7 +194,7 @@ impl Rule {
             Figure::Median(_) | Figure::Growth(_) => String::new(),
         };
         let factor = match self.unit {
-            PERCENT => 100.0,
+            PERCENT | OF_A_CORE => 100.0,
             MEGABYTES => 1e-6,
             _ => 1.0,
         };

@@ -30,6 +30,8 @@ pub(super) enum Quantity {
     ResidentBytes,
     /// Size of a page.
     PageBytes,
+    /// CPU of the process that coordinates generators, as a share of one core.
+    CoordinatorCores,
 }
 
 /// One contestant in one round.

@@ -26,7 +26,7 @@ const TRPC_METHOD: &str = "trpc.test.helloworld.Greeter/SayHello";
 /// What those of gRPC call.
 const GRPC_METHOD: &str = "helloworld.Greeter/SayHello";
 /// A request of tRPC with the lengths of the others, sent as bytes without a meaning.
-const FRAME: &str = "093000000000007a0063000040000100188080012a17747270632e636c69656e742e64796e6f2e63616c6c6572\
+pub(super) const FRAME: &str = "093000000000007a0063000040000100188080012a17747270632e636c69656e742e64796e6f2e63616c6c6572\
     321c747270632e746573742e68656c6c6f776f726c642e477265657465723a262f747270632e746573742e6865\
     6c6c6f776f726c642e477265657465722f53617948656c6c6f0a0568656c6c6f";
 

@@ -5,12 +5,13 @@ use super::contestant::Contestant::{
     self, Dyno, DynoLocalRows, DynoTrpc, DynoWatching, Floor, Ghz, GoTpc, GoYcsb, H2load, Sysbench,
     TrpcClient,
 };
+use super::generators::GENERATORS;
 use super::goals::Seen;
 use super::page::table;
 use super::report::TRIALS;
 use super::results::Quantity::{
-    self, ClientCpuS, CpuUs, PageBytes, PeakBytes, QueriesPerS, Seconds, ServerCpuS, Unfairness,
-    UserUs,
+    self, ClientCpuS, CoordinatorCores, CpuUs, PageBytes, PeakBytes, QueriesPerS, Seconds,
+    ServerCpuS, Unfairness, UserUs,
 };
 use super::results::{Point, Results};
 use super::tpcc::{CHECKING, CONNECTIONS, LOADING};
@@ -165,6 +166,7 @@ pub(super) fn sections(results: &Results) -> String {
         tpcc(results),
         Some(tpch(results)),
         report(results),
+        generators(results),
     ];
     let shared = of_calls(ON_ALL, [Part::Tcp, Part::Trpc, Part::Grpc]);
     let apart = of_calls(APART, [Part::TcpPinned, Part::TrpcPinned, Part::GrpcPinned]);
@@ -242,6 +244,18 @@ fn report(results: &Results) -> Option<String> {
     Some(format!(
         "\n## Report of {TRIALS} trials\n\n`dyno report` on a record of 60 s each in intervals of 1 s, with twelve \
          operations: all views are written.\n\n{table}"
+    ))
+}
+
+fn generators(results: &Results) -> Option<String> {
+    let point = results.at(Part::Generators, GENERATORS);
+    let of = figures(point, Dyno);
+    let share = point.median(Dyno, CoordinatorCores)? * 100.0;
+    let row = vec![format!("{share:.2} % of a core"), format!("{:.0}k/s", of(QueriesPerS) / 1e3)];
+    let table = table(&["CPU of the coordinator", "throughput of all"], [row].into_iter());
+    Some(format!(
+        "\n## {GENERATORS} generators\n\nCPU of the process of the run, while {GENERATORS} generators on the same machine \
+         offer its load and report each second.\n\n{table}"
     ))
 }
 

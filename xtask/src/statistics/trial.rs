@@ -156,7 +156,7 @@ fn offered<'l>(
     let warm_up = plan.filter(|_| steady_from.is_some()).map(|plan| plan.warm_up);
     let offered = OfferedLoad {
         clients: trial.clients,
-        workers: Workers::Simulated,
+        workers: Workers::Simulated(1),
         cpus: Vec::new(),
         pacing: trial.pacing.clone(),
         warm_up: warm_up.unwrap_or(trial.warm_up),

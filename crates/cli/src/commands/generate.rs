@@ -1,12 +1,11 @@
 //! `dyno generate WORKLOAD`: a workload's data as files, for a system's own bulk loader.
 
-use std::path::Path;
 use std::process::ExitCode;
 use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use plan::{Draft, DraftPart, Plan, Problems};
+use plan::{Draft, DraftPart, Files, Plan, Problems};
 use workload::{Export, LoadProgress};
 
 use super::option_names::at_argument;
@@ -26,7 +25,7 @@ pub(crate) fn run(args: &GenerateArgs) -> Result<ExitCode> {
     };
     let named = |problems| at_argument(problems, &args.workload, &args.options);
     let plan = Plan::parse(plan::compose(&draft)).map_err(named)?;
-    let workload = workload::read(&plan.workloads[0], Path::new("."))
+    let workload = workload::read(&plan.workloads[0], &Files::of("."))
         .map_err(|problems| named(Problems::new(&plan.source, problems)))?;
     std::fs::create_dir_all(&args.out)
         .with_context(|| format!("cannot make {}", args.out.display()))?;

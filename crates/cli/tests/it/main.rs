@@ -18,6 +18,7 @@ mod faults_interrupt;
 mod faults_login;
 mod faults_server;
 mod generator;
+mod generators;
 mod go_echo;
 mod go_mysql;
 mod grpc;

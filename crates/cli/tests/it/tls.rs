@@ -280,6 +280,29 @@ fn users_that_require_tls_or_a_certificate_log_in_only_with_it() {
 }
 
 #[test]
+fn a_target_for_another_process_logs_in_with_its_certificate_and_no_file() {
+    let server = Secured::start(2999, &[]);
+    server.own.sql("CREATE USER certified@localhost REQUIRE X509");
+    let root = format!("root:{}@", server.own.login().password);
+    let options = "ssl-mode=verify-identity&ssl-ca=@ca&ssl-cert=@client&ssl-key=@client-key";
+    let target = resolve(&server.name(options).replace(&root, "certified@")).unwrap();
+    let (portable, secrets) = target.portable().unwrap();
+    for name in ["ca", "client", "client-key"] {
+        fs::remove_file(server.file(name)).unwrap();
+    }
+    run(|handle| async move {
+        let target = portable.target(&secrets).unwrap();
+        let mut session = target.connect(&handle, 0).await.unwrap();
+        let user = cell(&mut session, "SELECT CURRENT_USER()").await;
+        assert_eq!(user, Datum::Text("certified@localhost".to_owned()));
+        session.close().await;
+        let without = portable.target(&driver::Secrets::default()).unwrap();
+        let told = without.connect(&handle, 0).await.unwrap_err().to_string();
+        assert!(told.contains("REQUIRE X509"), "{told}");
+    });
+}
+
+#[test]
 fn long_texts_pass_through_tls_in_both_directions() {
     const LENGTH: usize = 3 << 20;
     let server = Secured::start(2999, &[]);

@@ -4,13 +4,14 @@ use std::fmt;
 
 use net::Endpoint;
 use plan::Password;
+use serde::{Deserialize, Serialize};
 
 use super::rsa_key::RsaKeySource;
 use crate::Address;
 use crate::ssl_options::Encryption;
 
 /// How statements with parameters are sent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum StatementProtocol {
     /// Prepared on the server, and executed with binary parameters.
     #[default]

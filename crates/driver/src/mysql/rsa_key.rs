@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::codec::{PublicKey, ServerKey};
 use measure::{ErrorClass, Failure};
+use serde::{Deserialize, Serialize};
 
 /// Options for the key from one source; another source may supply what is missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,7 +21,7 @@ pub struct RsaKeyOptions {
 
 /// The source of the server's RSA key, which encrypts the password for `caching_sha2_password` and `sha256_password`
 /// on a connection with neither TLS nor a unix socket.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RsaKeySource {
     /// No source. This is also the default for loopback addresses: a tunnel may begin there.
     #[default]

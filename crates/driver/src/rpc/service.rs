@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use measure::{ErrorClass, Failure, nanos};
 use net::{Endpoint, Handle, Stream};
+use serde::{Deserialize, Serialize};
 
 use super::grpc::{RequestFault, RequestHead, RequestParts};
 use super::{Call, Method, trpc};
@@ -12,7 +13,7 @@ use crate::limits::{self, Footprint};
 use crate::{Address, Demand, ServerLimits, Shortage, Timeouts, Tls};
 
 /// The protocol of a service.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Protocol {
     /// Requests of one size, answered in order by answers of one size. With `announces`, each connection begins by
     /// telling the sizes to the server, as `dyno echo` understands it ([`net::FixedSizes`]).
@@ -30,6 +31,14 @@ impl Protocol {
     /// Whether requests name a method.
     pub fn has_methods(self) -> bool {
         !matches!(self, Self::Tcp { .. })
+    }
+
+    /// Settings of TLS that tell a server of this protocol in the handshake.
+    pub(crate) fn announced(self, tls: Tls) -> Tls {
+        match self {
+            Self::Grpc => Tls { client: tls.client.offering(b"h2"), ..tls },
+            Self::Tcp { .. } | Self::Trpc => tls,
+        }
     }
 
     /// Its name in titles.

@@ -3,7 +3,7 @@
 use measure::{ErrorClass, Failure};
 
 use super::{Method, Protocol, Service};
-use crate::{Address, SslOptions, Tls};
+use crate::{Address, SslOptions};
 
 /// An error in the URL of a service.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -45,10 +45,7 @@ impl Service {
     /// # Errors
     /// When a file cannot be used, or the mode cannot be one of a service.
     pub fn encrypted(self, options: &SslOptions) -> Result<Self, Failure> {
-        let tls = options.tls_from_start()?.map(|tls| match self.protocol {
-            Protocol::Grpc => Tls { client: tls.client.offering(b"h2"), ..tls },
-            Protocol::Tcp { .. } | Protocol::Trpc => tls,
-        });
+        let tls = options.tls_from_start()?.map(|tls| self.protocol.announced(tls));
         Ok(Self { tls, ..self })
     }
 

@@ -2,9 +2,11 @@
 
 mod blocking;
 mod bound_threads;
+mod generators;
 mod phase_ends;
 mod shared_connection;
 
+use std::collections::BTreeMap;
 use std::io;
 use std::time::Duration;
 
@@ -28,6 +30,14 @@ struct RecordingObserver {
     phases: Vec<Phase>,
     /// The ends of intervals after which it has seen enough.
     ends: Vec<Nanos>,
+    /// The workers that were missing in each interval that was passed on without some.
+    missing: Vec<Vec<usize>>,
+    /// Generators that were lost, and why.
+    lost: Vec<(usize, String)>,
+    /// For each generator, how many transactions it has reported.
+    of_generators: BTreeMap<usize, u64>,
+    /// Stopped after so many intervals.
+    stops: Option<(usize, Stop)>,
 }
 
 impl TrialObserver for RecordingObserver {
@@ -38,7 +48,25 @@ impl TrialObserver for RecordingObserver {
 
     fn interval(&mut self, interval: &Interval) -> io::Result<()> {
         self.intervals.push(interval.clone());
+        if let Some((_, stop)) = self.stops.take_if(|(after, _)| *after <= self.intervals.len()) {
+            stop.ask();
+        }
         Ok(())
+    }
+
+    fn part(&mut self, part: &Interval, missing: &[usize]) -> io::Result<()> {
+        if !missing.is_empty() {
+            self.missing.push(missing.to_vec());
+        }
+        self.interval(part)
+    }
+
+    fn generator_lost(&mut self, generator: usize, _at: Nanos, reason: &str) {
+        self.lost.push((generator, reason.to_owned()));
+    }
+
+    fn generator_interval(&mut self, generator: usize, part: &Interval) {
+        *self.of_generators.entry(generator).or_default() += part.tally.transactions;
     }
 
     fn has_enough(&mut self) -> bool {

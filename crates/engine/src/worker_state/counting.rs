@@ -6,7 +6,8 @@ use measure::{Interval, OperationTally, Phase, QueryCounts, Tally};
 use net::Nanos;
 
 use super::WorkerState;
-use crate::control::{Message, Share};
+use crate::control::Share;
+use crate::report::UnitReport;
 
 /// The interval that events are counted in.
 pub(super) struct Open {
@@ -127,18 +128,43 @@ impl WorkerState {
 
     /// Closes every interval that ends at or before `at`.
     pub(super) fn close_until(&self, open: &mut Open, at: Nanos) {
-        if open.end > self.control.spent_at() {
+        if open.end > self.control.spent_at() && !self.control.is_part {
             open.end = Nanos::MAX;
         }
-        loop {
+        let end = loop {
             // An interval that is closed may end its phase.
             let end = self.control.end();
             let until = open.end.min(end);
             if at < until || open.start >= end {
-                return;
+                break end;
             }
             self.close(open, until);
+        };
+        if at >= end {
+            self.report_held(end);
         }
+    }
+
+    /// Reports the intervals that were held back, as far as the window lasts. Nothing was counted after its end.
+    #[cold]
+    fn report_held(&self, end: Nanos) {
+        for (index, mut interval) in self.held.take() {
+            if interval.start_ns < end {
+                interval.end_ns = interval.end_ns.min(end);
+                self.report(index, interval);
+            }
+        }
+    }
+
+    /// Reports a closed interval, and waits until the observer has seen it where the end of a phase depends on that.
+    fn report(&self, index: usize, interval: Interval) {
+        let (seen, wait) = mpsc::channel();
+        let seen = self.control.waits_for_observer.then_some(seen);
+        let (interval, missing, news) = (Box::new(interval), Vec::new(), Vec::new());
+        let report = UnitReport::Closed { index, interval, missing, news };
+        self.send_until_seen(report, seen);
+        // Nothing is ever sent; without `seen` this returns at once.
+        let _ = wait.recv();
     }
 
     fn close(&self, open: &mut Open, end: Nanos) {
@@ -148,18 +174,18 @@ impl WorkerState {
         // Those that began in the interval had waited before it, or came in it.
         open.tally.arrivals = (open.tally.arrivals + waiting).saturating_sub(open.waiting);
         open.waiting = waiting;
-        let interval = Box::new(Interval {
+        let interval = Interval {
             phase: if is_warm_up { Phase::WarmUp } else { Phase::Measure },
             start_ns: open.start,
             end_ns: end,
             tally: std::mem::replace(&mut open.tally, Tally::new(operations)),
-        });
-        let (seen, wait) = mpsc::channel();
-        let seen = self.control.waits_for_observer.then_some(seen);
-        let (worker, index) = (self.worker, open.index);
-        self.send(Message::Closed { worker, index, interval, seen });
-        // Nothing is ever sent; without `seen` this returns at once.
-        let _ = wait.recv();
+        };
+        if self.control.is_part && end > self.control.spent_at() {
+            // The share may end before the interval does. Other generators have the same intervals all the same.
+            self.held.borrow_mut().push((open.index, interval));
+        } else {
+            self.report(open.index, interval);
+        }
         open.index += 1;
         open.start = end;
         open.end = self.control.window.enter_interval(end);
@@ -178,5 +204,6 @@ impl WorkerState {
         if open.start < self.control.end() && end > open.start {
             self.close(&mut open, end);
         }
+        self.report_held(end);
     }
 }

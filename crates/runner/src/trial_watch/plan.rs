@@ -40,7 +40,7 @@ pub(crate) struct Endpoint {
     pub(super) url: String,
 }
 
-/// The remote ends of dyno's TCP connections to the system.
+/// The remote ends of this process's TCP connections to the system, when it offers the load.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Peers {
     /// The addresses on which its servers listen.
@@ -85,7 +85,10 @@ impl WatchTargets {
             host: HostWatch::new(processes(running)),
             others,
             endpoints,
-            peers: Peers::of(running),
+            peers: match load.generators.is_empty() {
+                true => Peers::of(running),
+                false => Peers::None("its generators are other processes"),
+            },
             periods: Periods::of(load),
         }
     }

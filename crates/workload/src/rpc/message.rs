@@ -1,12 +1,12 @@
 //! Bodies that are messages in JSON: their types are those of a `.proto` file, or of the server's reflection.
 
 use std::fmt;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use driver::rpc::{Schema, UnaryMethod};
+use driver::rpc::{Schema, SchemaFault, UnaryMethod};
 use measure::Failure;
-use plan::OptionReader;
+use plan::{Files, OptionReader};
 
 use super::payload::Payload;
 use super::template::{DrawnText, Template};
@@ -36,11 +36,10 @@ pub(super) struct JsonMessage {
 }
 
 impl JsonMessage {
-    /// Reads the options, if there is a message; files are relative to `folder`.
-    pub(super) fn read(reader: &mut OptionReader<'_>, folder: &Path) -> Option<Self> {
-        let proto = reader.text(PROTO.name).map(|file| folder.join(file));
-        let includes: Vec<_> =
-            PROTO_PATH.read_list(reader).iter().map(|path| folder.join(path)).collect();
+    /// Reads the options, if there is a message.
+    pub(super) fn read(reader: &mut OptionReader<'_>, files: &Files) -> Option<Self> {
+        let proto = reader.text(PROTO.name);
+        let includes = PROTO_PATH.read_list(reader);
         let Some(json) = reader.text(MESSAGE.name) else {
             if proto.is_some() {
                 let help = "write the body of requests in JSON, such as message = \"{}\"";
@@ -49,7 +48,7 @@ impl JsonMessage {
             return None;
         };
         let json = Template::read(reader, MESSAGE.name, &json).into();
-        let schema = proto.map(|file| Schema::read(&file, &includes)).transpose();
+        let schema = proto.map(|file| read_schema(files, &file, &includes)).transpose();
         let schema = schema.unwrap_or_else(|fault| {
             let help = "correct it, or name the folders of its imports with `proto_path`";
             reader.reject(PROTO.name, format!("`proto` cannot be used: {fault}"), help);
@@ -75,6 +74,15 @@ impl JsonMessage {
         sample.bytes().map_err(unsuitable)?;
         Ok(Payload::Message(Arc::clone(&self.json), method))
     }
+}
+
+/// The types of a `.proto` file, whose imports are in its own folder and in `includes`.
+fn read_schema(files: &Files, file: &str, includes: &[String]) -> Result<Schema, SchemaFault> {
+    let compiled = files.made_of(file, |folder| {
+        let includes: Vec<PathBuf> = includes.iter().map(|path| folder.join(path)).collect();
+        Schema::read(&folder.join(file), &includes).map(|schema| schema.to_bytes())
+    })?;
+    Schema::from_bytes(&compiled)
 }
 
 impl fmt::Display for JsonMessage {
@@ -140,7 +148,7 @@ mod tests {
         fs::write(folder.path().join("a.proto"), PROTO_TEXT).unwrap();
         let options = Options::parse(options).unwrap();
         let mut reader = options.reader();
-        let message = JsonMessage::read(&mut reader, folder.path());
+        let message = JsonMessage::read(&mut reader, &Files::of(folder.path()));
         if let Err(problems) = reader.finish() {
             return Err(problems[0].message.clone());
         }

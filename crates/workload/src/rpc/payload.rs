@@ -1,12 +1,10 @@
 //! The bodies of requests.
 
 use std::fmt;
-use std::fs;
-use std::path::Path;
 use std::sync::Arc;
 
 use driver::rpc::UnaryMethod;
-use plan::OptionReader;
+use plan::{Files, OptionReader};
 
 use super::message::{DrawnMessage, MESSAGE};
 use super::template::{DrawnText, Template};
@@ -97,8 +95,8 @@ impl fmt::Display for Payload {
     }
 }
 
-/// Reads the options for bodies, of which one at most is given; a file is relative to `folder`.
-pub(super) fn read(reader: &mut OptionReader<'_>, folder: &Path) -> Payload {
+/// Reads the options for bodies, of which one at most is given.
+pub(super) fn read(reader: &mut OptionReader<'_>, files: &Files) -> Payload {
     let text =
         reader.text(TEXT.name).map(|text| Payload::Fixed(text.into_bytes().into(), "of text"));
     let hex = reader.text(HEX.name).map(|hex| {
@@ -111,7 +109,7 @@ pub(super) fn read(reader: &mut OptionReader<'_>, folder: &Path) -> Payload {
         Payload::Fixed(bytes.into(), "given in hexadecimal")
     });
     let file = reader.text(FILE.name).map(|file| {
-        let bytes = fs::read(folder.join(&file)).unwrap_or_else(|error| {
+        let bytes = files.read(&file).unwrap_or_else(|error| {
             reader.reject(FILE.name, format!("cannot read {file}: {error}"), "check the path");
             Vec::new()
         });
@@ -154,7 +152,7 @@ mod tests {
     fn described(text: &str) -> Result<String, Vec<String>> {
         let options = Options::parse(text).unwrap();
         let mut reader = options.reader();
-        let payload = read(&mut reader, Path::new("/"));
+        let payload = read(&mut reader, &Files::of("/"));
         let problems = reader.finish().map(|()| payload.to_string());
         problems.map_err(|problems| {
             let told = |problem: plan::Problem| {

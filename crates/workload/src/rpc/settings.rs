@@ -1,10 +1,8 @@
 //! The options of calls.
 
-use std::path::Path;
-
 use driver::rpc::{ContentType, Method};
 use net::FixedSizes;
-use plan::{Options, Problem};
+use plan::{Files, Options, Problem};
 
 use super::message::{self, JsonMessage};
 use super::payload::{self, Payload};
@@ -87,11 +85,11 @@ impl Settings {
         }
     }
 
-    /// Reads the options; files are relative to `folder`.
+    /// Reads the options, some of which name files.
     ///
     /// # Errors
     /// Every wrong option, with its place.
-    pub(super) fn read(options: &Options, folder: &Path) -> Result<Self, Vec<Problem>> {
+    pub(super) fn read(options: &Options, files: &Files) -> Result<Self, Vec<Problem>> {
         let mut reader = options.reader();
         let connections = CONNECTIONS.read_given(&mut reader).map(|count| count as usize);
         let method = METHOD.read(&mut reader);
@@ -101,8 +99,8 @@ impl Settings {
             let help = "write it such as \"trpc.test.helloworld.Greeter/SayHello\"";
             reader.reject(METHOD.name, message, help);
         }
-        let payload = payload::read(&mut reader, folder);
-        let message = JsonMessage::read(&mut reader, folder);
+        let payload = payload::read(&mut reader, files);
+        let message = JsonMessage::read(&mut reader, files);
         let metadata = METADATA.read_list(&mut reader);
         let metadata = metadata
             .iter()
@@ -143,7 +141,7 @@ mod tests {
     #[test]
     fn a_token_in_the_metadata_is_blanked_in_all_that_is_written() {
         let text = "metadata = [\"authorization=Bearer hors3-carr1age\", \"trace=visible-value\"]";
-        let settings = Settings::read(&Options::parse(text).unwrap(), Path::new("")).unwrap();
+        let settings = Settings::read(&Options::parse(text).unwrap(), &Files::of("")).unwrap();
         assert_eq!(settings.metadata[0].1, "Bearer hors3-carr1age");
         let clean = plan::scrub(&format!("{text}; the server refused Bearer hors3-carr1age"));
         assert!(!clean.contains("carr1age") && clean.contains("visible-value"), "{clean}");

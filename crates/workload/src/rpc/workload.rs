@@ -1,6 +1,5 @@
 //! The workload: a method that is called again and again.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use driver::Timeouts;
@@ -8,7 +7,7 @@ use driver::rpc::{Call, Method, Protocol, Service};
 use engine::Load;
 use measure::Failure;
 use net::FixedSizes;
-use plan::{Problem, WorkloadPlan};
+use plan::{Files, Problem, WorkloadPlan};
 
 use super::load::RpcLoad;
 use super::payload::Payload;
@@ -28,12 +27,12 @@ impl Rpc {
     /// Its kind in a plan.
     pub const KIND: &'static str = "rpc";
 
-    /// Reads the workload of a plan; files are relative to `folder`.
+    /// Reads the workload of a plan, which names files of `files`.
     ///
     /// # Errors
     /// Every wrong option, with its place.
-    pub fn read(plan: &WorkloadPlan, folder: &Path) -> Result<Self, Vec<Problem>> {
-        Ok(Self::new(Settings::read(&plan.options, folder)?))
+    pub fn read(plan: &WorkloadPlan, files: &Files) -> Result<Self, Vec<Problem>> {
+        Ok(Self::new(Settings::read(&plan.options, files)?))
     }
 
     /// Requests of one size to a server of the fixed-size protocol, over so many connections.

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use driver::{Datum, Isolation};
 use engine::{Load, StopLevel};
 use measure::Failure;
-use plan::{Existing, OptionReader, Options, Problem};
+use plan::{Existing, Files, OptionReader, Options, Problem};
 
 use super::client::SqlLoad;
 use super::script::{ParseContext, read};
@@ -64,7 +64,7 @@ impl SqlWorkload {
     ///
     /// # Errors
     /// Invalid options and lines of files.
-    pub(crate) fn read(kind: &str, folder: &Path, options: &Options) -> Result<Self, Vec<Problem>> {
+    pub(crate) fn read(kind: &str, files: &Files, options: &Options) -> Result<Self, Vec<Problem>> {
         let mut reader = options.reader();
         let given = variables(&mut reader);
         let isolation = ISOLATION.read(&mut reader);
@@ -81,14 +81,14 @@ impl SqlWorkload {
             prepared: Mutex::default(),
         };
         let mut problems = Vec::new();
-        if let Err(problem) = workload.read_files(folder, &given) {
+        if let Err(problem) = workload.read_files(files, &given) {
             problems.push(problem);
         }
         problems.extend(reader.finish().err().unwrap_or_default());
         if problems.is_empty() { Ok(workload) } else { Err(problems) }
     }
 
-    fn read_files(&mut self, folder: &Path, given: &BTreeMap<String, Cell>) -> Result<(), Problem> {
+    fn read_files(&mut self, files: &Files, given: &BTreeMap<String, Cell>) -> Result<(), Problem> {
         let kind = self.kind.clone();
         let names = kind.split(',').map(FileName::of).collect::<Result<Vec<_>, Problem>>()?;
         let mut slots = vec![Cell::Int(0)];
@@ -96,7 +96,7 @@ impl SqlWorkload {
         let mut shares = Vec::new();
         let mut texts = String::new();
         for name in &names {
-            let text = name.text(folder)?;
+            let text = name.text(files)?;
             let script = name.script(&text, given, &mut slots)?;
             let weights: u64 = script.transactions.iter().map(|one| one.weight).sum();
             let file_share = name.weight as f64 / weights as f64;
@@ -189,11 +189,11 @@ impl FileName<'_> {
         }
     }
 
-    fn text(&self, folder: &Path) -> Result<String, Problem> {
-        plan::read_text(&folder.join(self.path)).map_err(|error| Problem {
+    fn text(&self, files: &Files) -> Result<String, Problem> {
+        files.read_text(self.path).map_err(|error| Problem {
             span: None,
             message: format!("{}: {error}", self.path),
-            help: Some(format!("paths count from {}", folder.display())),
+            help: Some(format!("paths count from {}", files.place())),
         })
     }
 

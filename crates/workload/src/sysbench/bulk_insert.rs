@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use driver::Session;
 use engine::ClientHandle;
@@ -10,12 +10,12 @@ use measure::{Failure, Operation, OperationId, OperationKind, Traffic};
 
 use super::bulk_workload::first_cell;
 use super::connection::transacted;
-use crate::WorkloadContext;
 use crate::parallel::as_integer;
 use crate::policy::ErrorPolicy;
 use crate::session::Connector;
 use crate::shared::Shared;
 use crate::transaction_loop::{FailedTransaction, WorkloadClient};
+use crate::{LoadPart, WorkloadContext};
 
 /// The load of `bulk_insert`: the state that its clients share.
 pub(super) struct BulkLoad {
@@ -23,8 +23,53 @@ pub(super) struct BulkLoad {
     connector: Connector,
     errors: ErrorPolicy,
     statement_bytes: usize,
-    /// The next free id of each table, which all clients of the table share.
-    next_ids: Vec<AtomicU64>,
+    /// The ids of each table, which all clients of the table share.
+    ids: Vec<TableIds>,
+}
+
+/// The ids of a table's new rows: a sequence of blocks, each of one INSERT. Generators take the blocks in turn.
+struct TableIds {
+    part: LoadPart,
+    /// The bytes of an INSERT for its rows.
+    bytes: usize,
+    /// The first id of this generator's next block.
+    next: AtomicU64,
+    /// Whether a client of this process looks for the last id.
+    is_looking: AtomicBool,
+}
+
+impl TableIds {
+    /// The ids of an empty table, `table` counted from 0, for INSERTs of at most `bytes` bytes.
+    fn new(table: usize, bytes: usize, part: LoadPart) -> Self {
+        let bytes = bytes.saturating_sub(head(table).len());
+        let ids = Self { part, bytes, next: AtomicU64::new(0), is_looking: AtomicBool::new(false) };
+        ids.begin(1);
+        ids
+    }
+
+    /// Sets the first free id. All generators find the same, because none inserts before all have looked.
+    fn begin(&self, first: u64) {
+        self.next.store(self.after_blocks(first, self.part.position(0)), Ordering::Relaxed);
+    }
+
+    /// The next block: its first id, and how many there are.
+    fn take(&self) -> (u64, u64) {
+        let after = |first| Some(self.after_blocks(first, self.part.step()));
+        let taken = self.next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, after);
+        let first = taken.unwrap_or_else(|first| first);
+        (first, rows_that_fit(self.bytes, first))
+    }
+
+    /// The first id after so many blocks, of which the first begins with `first`.
+    fn after_blocks(&self, first: u64, blocks: u64) -> u64 {
+        let next = |first: u64, _| first.saturating_add(rows_that_fit(self.bytes, first));
+        (0..blocks).fold(first, next)
+    }
+}
+
+/// How an INSERT into a table begins.
+fn head(table: usize) -> String {
+    format!("INSERT INTO sbtest{} VALUES", table + 1)
 }
 
 impl BulkLoad {
@@ -39,7 +84,9 @@ impl BulkLoad {
             connector: Connector::new(context, None),
             errors,
             statement_bytes,
-            next_ids: (0..tables).map(|_| AtomicU64::new(1)).collect(),
+            ids: (0..tables as usize)
+                .map(|table| TableIds::new(table, statement_bytes, context.part))
+                .collect(),
         }
     }
 }
@@ -61,8 +108,8 @@ impl Shared for BulkLoad {
         handle: &ClientHandle,
     ) -> Result<BulkClient, Failure> {
         let mut session = self.connector.open(handle).await?;
-        let table = index % self.next_ids.len();
-        if index == table {
+        let table = index % self.ids.len();
+        if !self.ids[table].is_looking.swap(true, Ordering::Relaxed) {
             begin_after_last_row(&self, &mut session, table).await?;
         }
         let text = String::with_capacity(self.statement_bytes);
@@ -70,7 +117,7 @@ impl Shared for BulkLoad {
     }
 }
 
-/// Finds the first free id. Only the first client of each table does so, because no client starts its load
+/// Finds the first free id. Only one client of each table and process does so, because no client starts its load
 /// before all are connected.
 async fn begin_after_last_row(
     shared: &BulkLoad,
@@ -79,7 +126,7 @@ async fn begin_after_last_row(
 ) -> Result<(), Failure> {
     let rows = session.rows(&format!("SELECT MAX(id) FROM sbtest{}", table + 1)).await?;
     let last = as_integer(first_cell(&rows)).map_or(0, |id| u64::try_from(id).unwrap_or(0));
-    shared.next_ids[table].fetch_max(last + 1, Ordering::Relaxed);
+    shared.ids[table].begin(last + 1);
     Ok(())
 }
 
@@ -91,30 +138,29 @@ pub(super) struct BulkClient {
     text: String,
 }
 
-/// Writes an INSERT of at most `bytes` bytes, but at least one row, and takes the ids for it.
-fn write_insert(text: &mut String, table: usize, bytes: usize, next_id: &AtomicU64) {
+/// Writes an INSERT, and takes the ids for it.
+fn write_insert(text: &mut String, table: usize, ids: &TableIds) {
     text.clear();
-    // Writing to a String cannot fail.
-    let _ = write!(text, "INSERT INTO sbtest{} VALUES", table + 1);
-    let rows = rows_that_fit(bytes.saturating_sub(text.len()), next_id);
-    let first = next_id.fetch_add(rows, Ordering::Relaxed);
+    text.push_str(&head(table));
+    let (first, rows) = ids.take();
     for id in first..first + rows {
         let comma = if id == first { "" } else { "," };
+        // Writing to a String cannot fail.
         let _ = write!(text, "{comma}({id},{id})");
     }
 }
 
-/// How many rows fit. Assumes ids somewhat larger than the next one, because other clients take ids too.
-fn rows_that_fit(bytes: usize, next_id: &AtomicU64) -> u64 {
-    let ahead = next_id.load(Ordering::Relaxed).saturating_add(bytes as u64);
-    let digits = ahead.max(1).ilog10() as usize + 1;
+/// How many rows with ids from `first` on fit, but at least one.
+fn rows_that_fit(bytes: usize, first: u64) -> u64 {
+    let last = first.saturating_add(bytes as u64);
+    let digits = last.max(1).ilog10() as usize + 1;
     (bytes / (2 * digits + "(,),".len())).max(1) as u64
 }
 
 impl WorkloadClient for BulkClient {
     fn draw(&mut self) {
         let Self { shared, table, text, .. } = self;
-        write_insert(text, *table, shared.statement_bytes, &shared.next_ids[*table]);
+        write_insert(text, *table, &shared.ids[*table]);
     }
 
     async fn transact(
@@ -146,24 +192,51 @@ impl WorkloadClient for BulkClient {
 mod tests {
     use super::*;
 
+    /// The ids of a table from `first` on.
+    fn ids(table: usize, first: u64, bytes: usize, part: LoadPart) -> TableIds {
+        let ids = TableIds::new(table, bytes, part);
+        ids.begin(first);
+        ids
+    }
+
     #[test]
     fn statements_are_filled_with_consecutive_ids() {
-        let next = AtomicU64::new(9);
+        let next = ids(1, 9, 60, LoadPart::default());
         let mut text = String::new();
-        write_insert(&mut text, 1, 60, &next);
+        write_insert(&mut text, 1, &next);
         assert_eq!(text, "INSERT INTO sbtest2 VALUES(9,9),(10,10),(11,11),(12,12)");
-        assert_eq!(next.load(Ordering::Relaxed), 13);
-        write_insert(&mut text, 1, 1, &next);
+        let single = ids(1, 13, 1, LoadPart::default());
+        write_insert(&mut text, 1, &single);
         assert_eq!(text, "INSERT INTO sbtest2 VALUES(13,13)");
+        assert_eq!([next.take().0, single.take().0], [13, 14]);
     }
 
     #[test]
     fn a_full_statement_is_as_long_as_asked_and_no_longer() {
-        let next = AtomicU64::new(1);
+        let next = ids(0, 1, 512 * 1024, LoadPart::default());
         let mut text = String::new();
         for _ in 0..20 {
-            write_insert(&mut text, 0, 512 * 1024, &next);
+            write_insert(&mut text, 0, &next);
             assert!((400 * 1024..=512 * 1024).contains(&text.len()), "{}", text.len());
+        }
+    }
+
+    #[test]
+    fn the_blocks_of_all_generators_follow_one_another() {
+        // With INSERTs of 200 bytes the number of digits, and so of rows, changes on the way.
+        let whole = ids(0, 90, 200, LoadPart::default());
+        let expected: Vec<(u64, u64)> = (0..60).map(|_| whole.take()).collect();
+        let sizes: std::collections::BTreeSet<u64> =
+            expected.iter().map(|(_, rows)| *rows).collect();
+        assert!(sizes.len() > 1, "{sizes:?}");
+        for generators in [2, 3, 5] {
+            let part = |generator| ids(0, 90, 200, LoadPart { generator, generators });
+            let mut all: Vec<(u64, u64)> = (0..generators)
+                .map(part)
+                .flat_map(|ids| (0..60 / generators).map(move |_| ids.take()))
+                .collect();
+            all.sort_unstable();
+            assert_eq!(all, expected);
         }
     }
 }

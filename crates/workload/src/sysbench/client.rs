@@ -62,7 +62,7 @@ impl OltpClient {
         handle: &ClientHandle,
     ) -> Result<Self, Failure> {
         let mut connection = Connection::open(&connection_plan(&load), handle).await?;
-        if index == 0 && load.makes_ids {
+        if load.looks_first() {
             skip_ids(&load, &mut connection).await?;
         }
         let random = Random::of_part(load.seed, &[index as u64]);
@@ -153,7 +153,7 @@ fn connection_plan(load: &OltpLoad) -> ConnectionPlan<'_> {
     }
 }
 
-/// Skips ids that already exist in the tables. One client does so for all, because no client starts its load before
+/// Skips ids that already exist in the tables. One client does so for all of its process, because no client starts its load before
 /// all are connected.
 async fn skip_ids(load: &OltpLoad, connection: &mut Connection) -> Result<(), Failure> {
     let mut rows = 0;

@@ -1,5 +1,7 @@
 //! The load of an OLTP script: the state that its clients share.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use super::connection::Operations;
 use super::script::{Script, ScriptStep, TransactionFrame};
 use super::settings::Settings;
@@ -25,6 +27,8 @@ pub(super) struct OltpLoad {
     /// Whether clients generate ids, because the table does not number its rows.
     pub(super) makes_ids: bool,
     pub(super) unique: UniqueNumbers,
+    /// Whether a client of this process looks for ids that exist.
+    is_looking: AtomicBool,
 }
 
 impl OltpLoad {
@@ -32,6 +36,7 @@ impl OltpLoad {
         let steps = script.steps(settings);
         let bracket = script.bracket(settings);
         let is_insert = script == Script::Insert;
+        let makes_ids = is_insert && !settings.auto_inc;
         Self {
             connector: Connector::new(context, settings.isolation),
             operations: Operations::of(script, &steps, bracket),
@@ -43,9 +48,15 @@ impl OltpLoad {
             omits_id: is_insert
                 && settings.auto_inc
                 && !context.target.dialect().zero_means_next_id,
-            makes_ids: is_insert && !settings.auto_inc,
-            unique: UniqueNumbers::new(context.seed),
+            makes_ids,
+            unique: UniqueNumbers::new(context.seed, context.part),
+            is_looking: AtomicBool::new(!makes_ids),
             settings: settings.clone(),
         }
+    }
+
+    /// Whether the calling client is to look for ids that exist: the first one of a load that makes ids.
+    pub(super) fn looks_first(&self) -> bool {
+        !self.is_looking.swap(true, Ordering::Relaxed)
     }
 }

@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use driver::{Session, Statement, Value};
 use engine::ClientHandle;
@@ -38,9 +37,8 @@ pub(super) struct ScanLoad {
     values: usize,
     /// Width of a range; `None` for points.
     delta: Option<i64>,
-    /// Clients created so far. All clients are created before the first one takes a turn, so all turns see the
-    /// same number.
-    clients: AtomicU64,
+    /// Clients of the whole load.
+    clients: u64,
 }
 
 impl ScanLoad {
@@ -61,7 +59,7 @@ impl ScanLoad {
             table_size: settings.table_size,
             values: values as usize,
             delta: (!is_points).then_some(settings.delta.cast_signed()),
-            clients: AtomicU64::new(0),
+            clients: context.load_key.clients as u64,
         }
     }
 }
@@ -91,19 +89,15 @@ impl Shared for ScanLoad {
         &self.errors
     }
 
-    fn count_client(&self) {
-        self.clients.fetch_add(1, Ordering::Relaxed);
-    }
-
     async fn open(
         self: Arc<Self>,
         index: usize,
         handle: &ClientHandle,
     ) -> Result<ScanClient, Failure> {
         let (session, statement) = connect(&self, handle).await?;
+        let (low, high) = segment(self.table_size, index as u64, self.clients);
         Ok(ScanClient {
-            segment: None,
-            index: index as u64,
+            segment: Draw::new(self.shape, low, high),
             session,
             statement,
             random: Random::of_part(self.seed, &[index as u64]),
@@ -124,12 +118,11 @@ async fn connect(
 
 pub(super) struct ScanClient {
     shared: Arc<ScanLoad>,
-    index: u64,
     session: Session,
     statement: Statement,
     random: Random,
-    /// The client's part of the table, set in the first turn.
-    segment: Option<Draw>,
+    /// The client's part of the table.
+    segment: Draw,
     values: Vec<Value<'static>>,
 }
 
@@ -143,12 +136,7 @@ fn segment(table_size: u64, index: u64, clients: u64) -> (i64, i64) {
 
 impl WorkloadClient for ScanClient {
     fn draw(&mut self) {
-        let Self { shared, random, values, .. } = self;
-        let segment = *self.segment.get_or_insert_with(|| {
-            let clients = shared.clients.load(Ordering::Relaxed);
-            let (low, high) = segment(shared.table_size, self.index, clients);
-            Draw::new(shared.shape, low, high)
-        });
+        let Self { shared, segment, random, values, .. } = self;
         values.clear();
         for _ in 0..shared.values {
             let value = segment.draw(random);

@@ -86,6 +86,10 @@ impl Workload for Tpch {
         true
     }
 
+    fn whole_only(&self) -> Option<&'static str> {
+        Some("one process compares the answers to its queries, and keeps the plans of them")
+    }
+
     fn statements_per_client(&self) -> usize {
         // No statement is prepared: each query is sent as text.
         0

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::key::KeyScheme;
 use super::lengths::ZIPFIAN_EXPONENT;
 use super::request::{Request, Zipf};
+use crate::LoadPart;
 use crate::random::{GrayZipfian, Permutation, Random, Zipfian};
 
 /// Draws numbers of records as [`Request`] defines.
@@ -19,7 +20,7 @@ pub(super) struct Chooser {
 #[derive(Clone, Debug)]
 enum Distribution {
     Uniform { count: u64 },
-    Sequential { count: u64, next: Arc<AtomicU64> },
+    Sequential { count: u64, next: Arc<AtomicU64>, part: LoadPart },
     Zipfian { ranks: Zipfian, spread: Permutation },
     YcsbZipfian { ranks: GrayZipfian, hash: KeyScheme, places: u64 },
     Latest { ranks: Zipfian, count: u64 },
@@ -56,17 +57,19 @@ pub(super) struct Popular {
 }
 
 impl Chooser {
-    /// Creates the chooser of one client. All clients of a trial share `sequence`.
+    /// Creates the chooser of one client. All clients of a generator share `sequence`.
     pub(super) fn new(
         request: Request,
         range: Range,
         popular: Popular,
-        sequence: &Arc<AtomicU64>,
+        (sequence, part): (&Arc<AtomicU64>, LoadPart),
     ) -> Self {
         let Range { first, count, .. } = range;
         let way = match request {
             Request::Uniform => Distribution::Uniform { count },
-            Request::Sequential => Distribution::Sequential { count, next: Arc::clone(sequence) },
+            Request::Sequential => {
+                Distribution::Sequential { count, next: Arc::clone(sequence), part }
+            }
             Request::Zipfian(Zipf::Exact) => {
                 let items = count.saturating_add(range.expected);
                 let spread = Permutation::new(items, popular.seed);
@@ -106,8 +109,8 @@ impl Chooser {
         let there = end.saturating_sub(first).max(1);
         match &mut self.way {
             Distribution::Uniform { count } => first + random.below((*count).min(there)),
-            Distribution::Sequential { count, next } => {
-                first + next.fetch_add(1, Ordering::Relaxed) % (*count).min(there)
+            Distribution::Sequential { count, next, part } => {
+                first + part.position(next.fetch_add(1, Ordering::Relaxed)) % (*count).min(there)
             }
             Distribution::Zipfian { ranks, spread } => loop {
                 let record = spread.of(ranks.draw(random) - 1);

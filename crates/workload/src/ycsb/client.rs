@@ -29,6 +29,14 @@ impl Shared for YcsbLoad {
         &self.settings.errors
     }
 
+    fn news(&self) -> Vec<u64> {
+        self.inserts.news()
+    }
+
+    fn on_news(&self, generator: usize, news: &[u64]) {
+        self.inserts.on_news(generator, news);
+    }
+
     async fn open(
         self: Arc<Self>,
         index: usize,
@@ -73,7 +81,7 @@ impl YcsbClient {
         handle: &ClientHandle,
     ) -> Result<Self, Failure> {
         let (mut session, statements) = connect(&load, handle).await?;
-        if index == 0 && load.settings.mix.has(OperationChoice::Insert) {
+        if load.looks_first() {
             // No client starts its load before all are connected.
             let start =
                 find_start(&mut session, &load.settings, &load.format, load.next_guess).await?;
@@ -330,7 +338,7 @@ mod tests {
     fn a_read_modify_write_draws_the_field_that_it_reads_and_the_one_that_it_writes() {
         let text = "readproportion = 0\nreadallfields = false\nwriteallfields = false";
         let options = Options::parse(text).unwrap();
-        let settings = Settings::read(Preset::F, &options, std::path::Path::new("")).unwrap();
+        let settings = Settings::read(Preset::F, &options, &plan::Files::of("")).unwrap();
         let system = TestSystem::sqlite();
         let load = YcsbLoad::new(&settings, &system.context(), KeyScheme::GoYcsb, 0);
         let mut drawn = DrawnOperation::new(&load, 0);

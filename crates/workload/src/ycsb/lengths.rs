@@ -1,8 +1,6 @@
 //! The lengths of field values.
 
-use std::path::Path;
-
-use plan::{OptionReader, read_text};
+use plan::{Files, OptionReader};
 
 use crate::options::{Choice, Number, Text, choice, number, text};
 use crate::random::{Random, Zipfian};
@@ -52,7 +50,7 @@ pub(super) enum Name {
 }
 
 impl Lengths {
-    pub(super) fn read(reader: &mut OptionReader<'_>, folder: &Path) -> Self {
+    pub(super) fn read(reader: &mut OptionReader<'_>, files: &Files) -> Self {
         let name = DISTRIBUTION.read(reader);
         let most = FIELD_LENGTH.read(reader) as usize;
         let low = MIN_FIELD_LENGTH.read(reader) as usize;
@@ -68,12 +66,12 @@ impl Lengths {
                 let count = most.saturating_sub(low) as u64 + 1;
                 Self::Zipfian { low, ranks: Zipfian::new(count, ZIPFIAN_EXPONENT) }
             }
-            Name::Histogram => Self::read_histogram(reader, folder, &file),
+            Name::Histogram => Self::read_histogram(reader, files, &file),
         }
     }
 
-    fn read_histogram(reader: &mut OptionReader<'_>, folder: &Path, file: &str) -> Self {
-        let read = read_text(&folder.join(file)).map_err(|error| error.to_string());
+    fn read_histogram(reader: &mut OptionReader<'_>, files: &Files, file: &str) -> Self {
+        let read = files.read_text(file).map_err(|error| error.to_string());
         match read.and_then(|text| histogram(&text)) {
             Ok(buckets) => Self::Histogram(buckets),
             Err(why) => {

@@ -2,7 +2,7 @@
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::chooser::{Chooser, Popular, Range};
 use super::inserts::Inserts;
@@ -10,8 +10,8 @@ use super::key::{KeyFormat, KeyScheme};
 use super::operations::{OperationChoice, OperationTimes};
 use super::settings::Settings;
 use super::values::ValueGenerator;
-use crate::WorkloadContext;
 use crate::session::Connector;
+use crate::{LoadPart, WorkloadContext};
 
 /// The state that the clients of one trial share.
 pub(super) struct YcsbLoad {
@@ -28,9 +28,12 @@ pub(super) struct YcsbLoad {
     /// one, so a second run on the same table would measure something else with the values of the first.
     pub(super) value_seed: u64,
     pub(super) inserts: Arc<Inserts>,
+    /// Whether a client of this process looks for the end of the records.
+    is_looking: AtomicBool,
     /// Approximate number of the first new record.
     pub(super) next_guess: u64,
     sequence: Arc<AtomicU64>,
+    part: LoadPart,
 }
 
 impl YcsbLoad {
@@ -40,7 +43,9 @@ impl YcsbLoad {
         key_scheme: KeyScheme,
         next_guess: u64,
     ) -> Self {
-        let inserts = Inserts::new(settings.records, settings.mix.has(OperationChoice::Insert));
+        let ends = (settings.records, next_guess);
+        let are_offered = settings.mix.has(OperationChoice::Insert);
+        let inserts = Inserts::new(context.part, ends, are_offered);
         Self {
             connector: Connector::new(context, settings.isolation),
             format: settings.format(key_scheme),
@@ -51,7 +56,9 @@ impl YcsbLoad {
             value_seed: RandomState::new().hash_one(context.seed),
             inserts: Arc::new(inserts),
             next_guess,
+            is_looking: AtomicBool::new(!are_offered),
             sequence: Arc::default(),
+            part: context.part,
             settings: settings.clone(),
         }
     }
@@ -64,7 +71,12 @@ impl YcsbLoad {
             expected: self.settings.expected_inserts(),
             records: *records,
         };
-        Chooser::new(*request, range, self.popular, &self.sequence)
+        Chooser::new(*request, range, self.popular, (&self.sequence, self.part))
+    }
+
+    /// Whether the calling client is to look for the end of the records: the first one of a load with inserts.
+    pub(super) fn looks_first(&self) -> bool {
+        !self.is_looking.swap(true, Ordering::Relaxed)
     }
 }
 

@@ -1,9 +1,7 @@
 //! Property files: the text format of Java's `Properties.load`, which YCSB's workload files use. A plan's options
 //! override the files that it names, and the files override the preset.
 
-use std::path::Path;
-
-use plan::{Line, Options, read_text};
+use plan::{Files, Line, Options};
 
 use super::preset::Preset;
 use crate::options::{Text, text};
@@ -12,14 +10,14 @@ use crate::options::{Text, text};
 pub(super) const PROPERTIES: Text =
     text("properties", "", "YCSB property files to read; options go before them");
 
-/// Merges the plan's options, the properties of files (relative to `folder`) and those of `preset`; earlier ones
+/// Merges the plan's options, the properties of files and those of `preset`; earlier ones
 /// override later ones. Also returns a message for each file that cannot be read.
-pub(super) fn gather(preset: Preset, options: &Options, folder: &Path) -> (Options, Vec<String>) {
+pub(super) fn gather(preset: Preset, options: &Options, files: &Files) -> (Options, Vec<String>) {
     let mut lines: Vec<Line> =
         preset.properties().into_iter().map(|it| of_preset(preset, it)).collect();
     let mut unreadable = Vec::new();
     for file in PROPERTIES.read_list(&mut options.reader()) {
-        match read_text(&folder.join(&file)) {
+        match files.read_text(&file) {
             Ok(text) => lines.extend(parse(&text).into_iter().map(|it| it.in_file(&file))),
             Err(error) => {
                 unreadable.push(format!("cannot read the properties of {file}: {error}"));

@@ -1,10 +1,9 @@
 //! The core properties, checked.
 
-use std::path::Path;
 use std::time::Duration;
 
 use driver::Isolation;
-use plan::{OptionReader, Options, Problem};
+use plan::{Files, OptionReader, Options, Problem};
 
 use super::foreign;
 use super::key::{KeyFormat, KeyScheme};
@@ -148,9 +147,9 @@ impl Settings {
     pub(super) fn read(
         preset: Preset,
         options: &Options,
-        folder: &Path,
+        files: &Files,
     ) -> Result<Self, Vec<Problem>> {
-        let (options, unreadable) = properties::gather(preset, options, folder);
+        let (options, unreadable) = properties::gather(preset, options, files);
         let mut reader = options.reader();
         for message in unreadable {
             let help = "`properties` takes files such as YCSB's workloads/workloada; a relative path \
@@ -159,7 +158,7 @@ impl Settings {
         }
         let notes = foreign::answer(&mut reader);
         check_class(&mut reader);
-        let settings = Self { notes, ..read(preset, &mut reader, folder) };
+        let settings = Self { notes, ..read(preset, &mut reader, files) };
         check(&settings, &mut reader);
         foreign::refuse_bindings(&mut reader);
         reader.finish()?;
@@ -182,7 +181,7 @@ impl Settings {
         if self.preset == Preset::Core {
             return format!("{name}: {}", self.mix.describe());
         }
-        let published = Self::read(self.preset, &Options::default(), Path::new(""));
+        let published = Self::read(self.preset, &Options::default(), &Files::of(""));
         let is_published = published.is_ok_and(|published| {
             (published.mix, published.request.name(), published.scan)
                 == (self.mix, self.request.name(), self.scan)
@@ -199,9 +198,9 @@ impl Settings {
     }
 }
 
-fn read(preset: Preset, reader: &mut OptionReader<'_>, folder: &Path) -> Settings {
+fn read(preset: Preset, reader: &mut OptionReader<'_>, files: &Files) -> Settings {
     reader.texts(PROPERTIES.name);
-    let lengths = Lengths::read(reader, folder);
+    let lengths = Lengths::read(reader, files);
     let records = RECORD_COUNT.read(reader);
     let insert_start = INSERT_START.read(reader);
     let rest = records.saturating_sub(insert_start);

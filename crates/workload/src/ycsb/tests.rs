@@ -6,6 +6,7 @@ use std::path::Path;
 use plan::{Existing, Limit};
 use tempfile::TempDir;
 
+use crate::LoadPart;
 use crate::testing::{TestSystem, message, try_workload, workload};
 
 fn diagnostics(kind: &str, options: &str, folder: &Path) -> String {
@@ -393,6 +394,55 @@ fn interrupted_inserts_are_repeated() {
     assert_eq!(trial.tally.failed_transactions, 0, "{:?}", trial.tally.errors);
     let gaps = "SELECT COUNT(*) FROM usertable WHERE YCSB_KEY IN ('user101', 'user103')";
     assert_eq!(test_system.integer(gaps), 2);
+}
+
+#[test]
+fn gaps_between_the_inserts_of_generators_are_filled_by_the_next_trial() {
+    let mut test_system = TestSystem::sqlite();
+    let options = "recordcount = 100\nfieldcount = 1\nfieldlength = 4\ninsertorder = 'ordered'\n\
+                   readproportion = 0\nupdateproportion = 0\ninsertproportion = 1";
+    let first = workload("ycsb/core", options);
+    first.prepare(&test_system.context()).unwrap();
+    first.verify(&test_system.context()).unwrap();
+    // The other generator is so slow that it inserts nothing.
+    test_system.part = LoadPart { generator: 0, generators: 2 };
+    test_system.trial(&*first, 2, 3000);
+    let count = "SELECT COUNT(*) FROM usertable";
+    let last = "SELECT MAX(CAST(SUBSTR(YCSB_KEY, 5) AS INTEGER)) FROM usertable";
+    assert_eq!((test_system.integer(count), test_system.integer(last)), (3100, 6098));
+    test_system.part = LoadPart::default();
+    let again = workload("ycsb/core", options);
+    again.verify(&test_system.context()).unwrap();
+    // 2,999 are missing below the last one.
+    let trial = test_system.trial(&*again, 2, 3000);
+    assert_eq!(trial.tally.failed_transactions, 0, "{:?}", trial.tally.errors);
+    assert_eq!((test_system.integer(count), test_system.integer(last)), (6100, 6099));
+}
+
+#[test]
+fn what_a_process_knows_of_the_table_goes_to_another_one() {
+    let test_system = TestSystem::sqlite();
+    let options = "recordcount = 300\ncompatibility = 'ycsb'";
+    let here = workload("ycsb/d", options);
+    here.prepare(&test_system.context()).unwrap();
+    here.verify(&test_system.context()).unwrap();
+    assert_eq!(here.knowledge(&test_system.context()), [1, 300]);
+    let there = workload("ycsb/d", "recordcount = 300");
+    there.learn(&test_system.context(), &here.knowledge(&test_system.context()));
+    for (run, reads) in [(&here, "one process"), (&there, "the other one")] {
+        let trial = test_system.trial(&**run, 2, 200);
+        assert_eq!(trial.tally.failed_transactions, 0, "{reads}: {:?}", trial.tally.errors);
+    }
+    let inserted = test_system.integer("SELECT COUNT(*) FROM usertable") - 300;
+    assert!(inserted > 0);
+    // A load that has not begun tells what the one before it has found.
+    let before = here.knowledge(&test_system.context());
+    here.load(&test_system.context());
+    assert_eq!(here.knowledge(&test_system.context()), before);
+    for wrong in [&[][..], &[7, 1], &[u64::MAX, 0], &[0, 1, 2]] {
+        there.learn(&test_system.context(), wrong);
+    }
+    assert_eq!(there.knowledge(&test_system.context())[0], 1, "what makes no sense is ignored");
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! The core workload as a workload of dyno: prepare, verify, load, cleanup.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -9,7 +8,7 @@ use std::time::Duration;
 use driver::Target;
 use engine::Load;
 use measure::{Condition, Failure};
-use plan::{Existing, Limit, Options, Problem};
+use plan::{Existing, Files, Limit, Options, Problem};
 
 use super::fill::{Goal, fill};
 use super::inserts::Inserts;
@@ -18,6 +17,7 @@ use super::key::KeyScheme;
 use super::load::YcsbLoad;
 use super::operations::OperationChoice;
 use super::preset::Preset;
+use super::request::Request;
 use super::schema::KEY;
 use super::settings::Settings;
 use super::statements;
@@ -42,20 +42,29 @@ struct KnownTable {
     inserts: Option<Arc<Inserts>>,
 }
 
+impl KnownTable {
+    /// What a load must know: the tool whose keys the table has, and about where its records end.
+    fn of_load(&self) -> (KeyScheme, u64) {
+        let key_scheme = self.found.map_or(KeyScheme::GoYcsb, |found| found.key_scheme);
+        let rows = self.found.map_or(0, |found| found.rows);
+        (key_scheme, self.inserts.as_ref().map_or(rows, |inserts| inserts.next()))
+    }
+}
+
 /// How often a pause checks for a request to stop.
 const POLL_PERIOD: Duration = Duration::from_millis(50);
 
 impl Ycsb {
-    /// Reads the properties of `preset`; paths of files are relative to `folder`.
+    /// Reads the properties of `preset`, some of which may be in files.
     ///
     /// # Errors
     /// Unknown or invalid properties.
     pub(crate) fn read(
         preset: Preset,
         options: &Options,
-        folder: &Path,
+        files: &Files,
     ) -> Result<Self, Vec<Problem>> {
-        let settings = Settings::read(preset, options, folder)?;
+        let settings = Settings::read(preset, options, files)?;
         Ok(Self { settings, known: Mutex::default() })
     }
 
@@ -211,6 +220,17 @@ impl Workload for Ycsb {
         self.settings.notes.clone()
     }
 
+    fn notes_on_parts(&self) -> Vec<String> {
+        let Settings { mix, request, .. } = &self.settings;
+        let follows = matches!(request, Request::Latest | Request::Exponential { .. });
+        let note = format!(
+            "the newest record of {} requests is the last one that all generators have told to be inserted: a \
+             generator reads the inserts of the others an interval late",
+            request.name()
+        );
+        (follows && mix.has(OperationChoice::Insert)).then_some(note).into_iter().collect()
+    }
+
     fn statements_per_client(&self) -> usize {
         statements::count(&self.settings)
     }
@@ -295,11 +315,23 @@ impl Workload for Ycsb {
         Ok(vec![format!("dropped {name}")])
     }
 
+    /// The tool whose keys the table has, and about where its records end.
+    fn knowledge(&self, context: &WorkloadContext<'_>) -> Vec<u64> {
+        let (key_scheme, guess) = self.known_of(context.target).of_load();
+        let index = KeyScheme::ALL.into_iter().position(|it| it == key_scheme);
+        vec![index.unwrap_or(0) as u64, guess]
+    }
+
+    fn learn(&self, context: &WorkloadContext<'_>, knowledge: &[u64]) {
+        let &[index, rows] = knowledge else { return };
+        let place = usize::try_from(index).unwrap_or(usize::MAX);
+        let Some(key_scheme) = KeyScheme::ALL.get(place).copied() else { return };
+        let found = FoundTable { key_scheme, rows, holds: TableContents::All };
+        self.note(context.target, |known| known.found = Some(found));
+    }
+
     fn load(&self, context: &WorkloadContext<'_>) -> Box<dyn Load> {
-        let known = self.known_of(context.target);
-        let key_scheme = known.found.map_or(KeyScheme::GoYcsb, |found| found.key_scheme);
-        let rows = known.found.map_or(0, |found| found.rows);
-        let guess = known.inserts.map_or(rows, |inserts| inserts.next());
+        let (key_scheme, guess) = self.known_of(context.target).of_load();
         let load = Arc::new(YcsbLoad::new(&self.settings, context, key_scheme, guess));
         self.note(context.target, |known| known.inserts = Some(Arc::clone(&load.inserts)));
         Box::new(SharedLoad(load))

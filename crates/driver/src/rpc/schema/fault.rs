@@ -1,5 +1,7 @@
 //! What can be wrong with a schema, or with a message for one.
 
+use std::io;
+
 use plan::nearest;
 
 /// What is wrong with `.proto` files, or with a method or a message for them.
@@ -42,6 +44,12 @@ pub enum SchemaFault {
         /// What is wrong, and where.
         reason: String,
     },
+}
+
+impl From<io::Error> for SchemaFault {
+    fn from(error: io::Error) -> Self {
+        Self::Proto(error.to_string())
+    }
 }
 
 /// The most names of a server that are compared with one that it does not know.

@@ -26,6 +26,8 @@ fn proto_file(bytes: &[u8]) {
     if let Ok(schema) = schema {
         let told = schema_of(&answer_of(&schema)).expect("the files of a schema are one");
         assert!(told.files().eq(schema.files()), "reflection changes a file");
+        let again = Schema::from_bytes(&schema.to_bytes()).expect("the files of a schema are one");
+        assert!(again.files().eq(schema.files()), "a file changes on its way");
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use prost::Message as _;
-use prost_reflect::prost_types::FileDescriptorProto;
+use prost_reflect::prost_types::{FileDescriptorProto, FileDescriptorSet};
 use prost_reflect::{DescriptorPool, DynamicMessage, MethodDescriptor, ServiceDescriptor};
 
 use super::super::Method;
@@ -36,6 +36,20 @@ impl Schema {
         let mut compiler = protox::Compiler::new(searched).map_err(wrong)?;
         compiler.include_imports(true).open_file(file).map_err(wrong)?;
         Ok(Self { pool: compiler.descriptor_pool() })
+    }
+
+    /// The files that it was made of, in one message ([`Schema::from_bytes`]).
+    pub fn to_bytes(&self) -> Vec<u8> {
+        self.pool.encode_to_vec()
+    }
+
+    /// The schema of files that [`Schema::to_bytes`] wrote.
+    ///
+    /// # Errors
+    /// When they are not such files.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, SchemaFault> {
+        let set = FileDescriptorSet::decode(bytes);
+        Self::of_descriptors(set.map_err(|error| SchemaFault::Proto(error.to_string()))?.file)
     }
 
     /// The schema of files that were compiled already, which must be complete.

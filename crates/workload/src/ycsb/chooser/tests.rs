@@ -13,7 +13,7 @@ const YCSB_ZIPFIAN: Request = Request::Zipfian(Zipf::Ycsb);
 const RANGE: Range = Range { first: 100, count: RECORDS, expected: 0, records: 100 + RECORDS };
 
 fn chooser(request: Request, range: Range) -> Chooser {
-    Chooser::new(request, range, POPULAR, &Arc::default())
+    Chooser::new(request, range, POPULAR, (&Arc::default(), LoadPart::default()))
 }
 
 /// How often each record is drawn, from the first on, when `there` records exist.
@@ -132,7 +132,8 @@ fn ycsb_shares(hash: KeyScheme, places: u64) -> Vec<f64> {
 fn ycsbs_zipfian_hashes_ten_thousand_million_ranks_to_the_records() {
     for hash in KeyScheme::ALL {
         let popular = Popular { hash, ..POPULAR };
-        let mut chooser = Chooser::new(YCSB_ZIPFIAN, RANGE, popular, &Arc::default());
+        let mut chooser =
+            Chooser::new(YCSB_ZIPFIAN, RANGE, popular, (&Arc::default(), LoadPart::default()));
         let mut random = Random::new(20_261_122);
         let mut seen = vec![0; RECORDS as usize];
         for _ in 0..DRAWS {
@@ -237,10 +238,30 @@ fn sequential_goes_round_over_all_clients() {
     let sequence = Arc::default();
     let range = Range { first: 10, count: 4, expected: 0, records: 14 };
     let mut clients: Vec<Chooser> =
-        (0..2).map(|_| Chooser::new(Request::Sequential, range, POPULAR, &sequence)).collect();
+        (0..2).map(|_| sequential(range, &sequence, LoadPart::default())).collect();
     let mut random = Random::new(1);
     let drawn: Vec<u64> = (0..6).map(|i| clients[i % 2].draw(&mut random, 14)).collect();
     assert_eq!(drawn, [10, 11, 12, 13, 10, 11]);
+}
+
+fn sequential(range: Range, sequence: &Arc<AtomicU64>, part: LoadPart) -> Chooser {
+    Chooser::new(Request::Sequential, range, POPULAR, (sequence, part))
+}
+
+#[test]
+fn sequential_generators_ask_for_each_record_once_in_a_round() {
+    let range = Range { first: 10, count: 7, expected: 0, records: 17 };
+    let part = |generator| LoadPart { generator, generators: 3 };
+    let mut drawn: Vec<u64> = (0..3)
+        .flat_map(|generator| {
+            let mut chooser = sequential(range, &Arc::default(), part(generator));
+            (0..7).map(move |_| chooser.draw(&mut Random::new(1), 17)).collect::<Vec<u64>>()
+        })
+        .collect();
+    assert_eq!(drawn[..7], [10, 13, 16, 12, 15, 11, 14]);
+    drawn.sort_unstable();
+    let three_rounds: Vec<u64> = (10..17).flat_map(|record| [record; 3]).collect();
+    assert_eq!(drawn, three_rounds);
 }
 
 #[test]

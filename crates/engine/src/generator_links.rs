@@ -1,0 +1,331 @@
+//! The generators of a load that are other processes, as the coordinator of the load has them.
+//!
+//! What a generator reports is checked here, so that one that is broken is lost and harms nothing else. Phases end
+//! for all generators at one time: the coordinator chooses a time that no generator can have reached when the command
+//! comes.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::time::Duration;
+
+use measure::{Interval, Phase, nanos};
+use net::{Clock, Nanos};
+
+use crate::control::Control;
+use crate::coordinator::Coordinator;
+use crate::report::{Command, PartEnd, Report, UnitCommand, UnitReport};
+use crate::steering::{AllGone, Ending, Steering, Told};
+use crate::worker_threads::HOLD_MIN;
+use crate::{Load, OfferedLoad, Outcome, Part, Stop, StopLevel, TrialError, TrialObserver};
+
+/// How long a command takes to a generator at most, besides the uncertainty of the clocks. A generator that gets one
+/// later says so, and then the trial is marked.
+const LEAD_NS: Nanos = 200_000_000;
+/// How much longer than a generator waits for its workers the coordinator waits for generators, so that a generator
+/// reports an interval without a worker that stands still before the interval is passed on without the generator.
+const HOLD_MORE: Duration = Duration::from_secs(1);
+
+/// A generator of a load.
+#[derive(Debug)]
+pub struct GeneratorLink {
+    /// Its name.
+    pub name: String,
+    /// Its part of the load.
+    pub part: Part,
+    /// Where its commands go.
+    pub commands: Sender<Command>,
+    /// How exactly the offset between its clock and the coordinator's is known, ns.
+    pub uncertainty_ns: Nanos,
+}
+
+/// The generators of a load.
+#[derive(Debug)]
+pub struct Generators<'a> {
+    /// In the order of their numbers.
+    pub links: Vec<GeneratorLink>,
+    /// What they report, each with the number of the generator.
+    pub reports: &'a Receiver<(usize, FromGenerator)>,
+    /// Whether the others go on when a generator is lost; otherwise the load ends.
+    pub go_on_without_lost: bool,
+}
+
+/// What comes from a generator.
+#[derive(Debug)]
+pub enum FromGenerator {
+    /// A report.
+    Report(Report),
+    /// Nothing more will come, for this reason.
+    Lost(String),
+}
+
+/// Runs a load on generators, each of which runs [`crate::serve`] with its part: as [`crate::offer`] runs it in this
+/// process. `load` starts no clients here, but it hears the news of all generators.
+///
+/// # Errors
+/// When a client or a generator cannot start, or `observer` cannot store the results.
+pub fn coordinate(
+    offer: &OfferedLoad,
+    load: &dyn Load,
+    generators: Generators<'_>,
+    stop: &Stop,
+    observer: &mut dyn TrialObserver,
+) -> Result<Outcome, TrialError> {
+    let control = Control::new(offer, stop.clone());
+    let operations = load.operations().len();
+    let mut steering = GeneratorLinks::new(&control, (offer, load), generators);
+    let clock = Clock::since(net::origin());
+    let shared = (&control, &mut steering as _);
+    let result = Coordinator::new(offer, operations, shared, clock, observer).run();
+    if result.is_err() {
+        steering.abandon();
+    }
+    result
+}
+
+/// What the coordinator knows of one generator.
+struct Link {
+    generator: GeneratorLink,
+    clients: Range<usize>,
+    /// How many intervals it has closed.
+    closed: usize,
+    /// Whether it is done or lost: it has nothing more to say.
+    is_over: bool,
+}
+
+struct GeneratorLinks<'a> {
+    control: &'a Control,
+    load: &'a dyn Load,
+    links: Vec<Link>,
+    reports: &'a Receiver<(usize, FromGenerator)>,
+    go_on_without_lost: bool,
+    operations: usize,
+    is_virtual: bool,
+    interval: Duration,
+    /// Phase and begin of each interval, as the first generator has reported it.
+    begins: BTreeMap<usize, (Phase, Nanos)>,
+    /// The last end of the window that was commanded.
+    ending: Option<Ending>,
+    is_abandoned: bool,
+}
+
+impl<'a> GeneratorLinks<'a> {
+    fn new(
+        control: &'a Control,
+        (offer, load): (&OfferedLoad, &'a dyn Load),
+        generators: Generators<'a>,
+    ) -> Self {
+        let link = |generator: GeneratorLink| {
+            let clients = generator.part.clients(offer, load);
+            Link { generator, clients, closed: 0, is_over: false }
+        };
+        Self {
+            control,
+            load,
+            links: generators.links.into_iter().map(link).collect(),
+            reports: generators.reports,
+            go_on_without_lost: generators.go_on_without_lost,
+            operations: load.operations().len(),
+            is_virtual: offer.is_virtual(),
+            interval: offer.interval,
+            begins: BTreeMap::new(),
+            ending: None,
+            is_abandoned: false,
+        }
+    }
+
+    fn command_all(&self, command: &UnitCommand) {
+        for link in self.links.iter().filter(|link| !link.is_over) {
+            // One that is lost needs no commands.
+            let _ = link.generator.commands.send(Command(command.clone()));
+        }
+    }
+
+    /// Tells all generators but one, and the load in this process, what that one has told.
+    fn pass_on_news(&self, generator: usize, news: &[u64]) {
+        self.load.on_news(generator, news);
+        for (_, link) in self.links.iter().enumerate().filter(|(other, _)| *other != generator) {
+            let news = UnitCommand::News { generator, news: news.to_vec() };
+            let _ = link.generator.commands.send(Command(news));
+        }
+    }
+
+    /// How long before a time a command with it must be sent.
+    fn lead_ns(&self) -> Nanos {
+        let uncertainty = self.links.iter().map(|link| link.generator.uncertainty_ns).max();
+        // A way there takes no longer than twice the uncertainty, which is half of the shortest way there and back.
+        if self.is_virtual { 0 } else { LEAD_NS + 4 * uncertainty.unwrap_or(0) }
+    }
+
+    /// Why a report cannot be one of this generator now.
+    fn fault(&mut self, unit: usize, report: &UnitReport) -> Option<String> {
+        let link = &self.links[unit];
+        match report {
+            UnitReport::Closed { index, interval, missing, .. } => {
+                if *index != link.closed {
+                    let due = link.closed;
+                    return Some(format!("it reported interval {index} where {due} was due"));
+                }
+                let workers = link.generator.part.workers();
+                if !missing.iter().all(|worker| workers.contains(worker)) {
+                    return Some("it reported workers that it does not have".to_owned());
+                }
+                self.links[unit].closed += 1;
+                self.interval_fault(Some(*index), interval)
+            }
+            UnitReport::Late { interval } => self.interval_fault(None, interval),
+            UnitReport::Failed { client, .. } if !link.clients.contains(client) => {
+                Some(format!("it reported client {client}, which it does not have"))
+            }
+            UnitReport::Done(end) => self.end_fault(link, end),
+            _ => None,
+        }
+    }
+
+    fn interval_fault(&mut self, index: Option<usize>, interval: &Interval) -> Option<String> {
+        let is_timed = matches!(interval.phase, Phase::WarmUp | Phase::Measure);
+        if !is_timed || interval.start_ns >= interval.end_ns {
+            return Some("it reported an interval without a length".to_owned());
+        }
+        if interval.tally.operations.len() != self.operations {
+            return Some("it counts other operations".to_owned());
+        }
+        let begin = (interval.phase, interval.start_ns);
+        let first = *self.begins.entry(index?).or_insert(begin);
+        (first != begin).then(|| {
+            let at = begin.1 as f64 / 1e9;
+            format!("its interval at {at} s is not that of the other generators")
+        })
+    }
+
+    fn end_fault(&self, link: &Link, end: &PartEnd) -> Option<String> {
+        let clients = end.first_client..end.first_client.saturating_add(end.clients.len());
+        if clients != link.clients {
+            return Some(format!("it reported clients {clients:?} and has {:?}", link.clients));
+        }
+        let edges = &end.edges;
+        let counts = [edges.before.len(), edges.drain.operations.len()];
+        (counts != [self.operations; 2]).then(|| "it counts other operations".to_owned())
+    }
+
+    /// What a message of a generator tells; `None` for what comes after its end.
+    fn told(&mut self, unit: usize, message: FromGenerator) -> Option<Told> {
+        if self.links.get(unit)?.is_over {
+            return None;
+        }
+        let told = match message {
+            FromGenerator::Lost(reason) => Told::Lost(reason),
+            FromGenerator::Report(Report(report)) => match self.fault(unit, &report) {
+                Some(fault) => Told::Lost(fault),
+                None => Told::Report(report),
+            },
+        };
+        if let Told::Report(UnitReport::Closed { news, .. }) = &told
+            && !news.is_empty()
+        {
+            self.pass_on_news(unit, news);
+        }
+        if let Told::Lost(_) = &told {
+            let _ = self.links[unit].generator.commands.send(Command(UnitCommand::Abandon));
+        }
+        self.links[unit].is_over = matches!(
+            told,
+            Told::Lost(_) | Told::Report(UnitReport::Done(_) | UnitReport::Broken { .. })
+        );
+        Some(told)
+    }
+}
+
+impl Steering for GeneratorLinks<'_> {
+    fn are_generators(&self) -> bool {
+        true
+    }
+
+    fn workers(&self) -> Vec<Range<usize>> {
+        self.links.iter().map(|link| link.generator.part.workers()).collect()
+    }
+
+    fn clients(&self, unit: usize) -> Range<usize> {
+        self.links[unit].clients.clone()
+    }
+
+    fn name(&self, unit: usize) -> String {
+        self.links[unit].generator.name.clone()
+    }
+
+    fn goes_on_without(&self, _unit: usize) -> bool {
+        self.go_on_without_lost && self.links.iter().any(|link| !link.is_over)
+    }
+
+    fn hold(&self, interval: Duration) -> Duration {
+        interval.max(HOLD_MIN) + HOLD_MORE
+    }
+
+    fn next(&mut self, wait: Duration) -> Result<Option<(usize, Told)>, AllGone> {
+        match self.reports.recv_timeout(wait) {
+            Ok((unit, message)) => Ok(self.told(unit, message).map(|told| (unit, told))),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => Err(AllGone),
+        }
+    }
+
+    fn start(&mut self, clock: &Clock) -> Nanos {
+        let start = clock.now() + self.lead_ns();
+        self.command_all(&UnitCommand::Start { kernel_ns: clock.to_kernel(start) });
+        start
+    }
+
+    fn end_phase(&mut self, phase: Phase, seen: Nanos, now: Nanos) {
+        let window = &self.control.window;
+        let is_over = match phase {
+            Phase::WarmUp => window.start().is_some(),
+            _ => window.ends_early(),
+        };
+        if is_over {
+            return;
+        }
+        // An interval and the way there: a generator may be in the next interval before the command comes.
+        let ahead = match self.is_virtual {
+            true => 0,
+            false => self.lead_ns().max(nanos(self.interval)),
+        };
+        let at = window.edge_after(phase, seen.max(now).saturating_add(ahead));
+        if phase == Phase::WarmUp {
+            window.end_warm_up_at(at);
+            self.command_all(&UnitCommand::EndWarmUp { at });
+        } else if at < window.end() {
+            window.end_at(at);
+            self.command_all(&UnitCommand::End { at, is_interrupt: false });
+        }
+    }
+
+    fn end_soon(&mut self, now: Nanos, by: Ending) {
+        if self.control.stop.level() == StopLevel::AtOnce {
+            self.abandon();
+        }
+        // The user may end a load that already ends by itself, so that answers are waited for less long.
+        let is_new = self.ending.is_none_or(|last| last != by && by == Ending::Interrupt);
+        if !is_new {
+            return;
+        }
+        self.ending = Some(by);
+        let at = now.saturating_add(self.lead_ns()).min(self.control.end());
+        self.control.end_at(at);
+        self.command_all(&UnitCommand::End { at, is_interrupt: by == Ending::Interrupt });
+    }
+
+    fn abandon(&mut self) {
+        if !std::mem::replace(&mut self.is_abandoned, true) {
+            self.command_all(&UnitCommand::Abandon);
+        }
+    }
+
+    fn seen(&mut self) {
+        if self.control.waits_for_observer {
+            self.command_all(&UnitCommand::Seen);
+        }
+    }
+
+    /// Generators have the commands.
+    fn wake(&self) {}
+}

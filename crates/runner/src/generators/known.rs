@@ -1,0 +1,214 @@
+//! What is known of the generators of one load, for the record.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use engine::{GeneratorEnd, Part};
+use measure::{
+    ClockComparison, Edges, GeneratorClock, GeneratorLoss, GeneratorStall, HostFacts, Interval,
+    Nanos, Operation, Phase, Tally, sum,
+};
+use record::{ClientUsage, GeneratorRecord};
+
+use super::message::Watched;
+
+/// The generators of one load. Clones share it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct KnownGenerators(Arc<Mutex<Vec<Known>>>);
+
+/// One generator.
+#[derive(Debug)]
+struct Known {
+    record: GeneratorRecord,
+    /// The sum of its measured intervals.
+    total: Tally,
+    edges: Edges,
+}
+
+impl KnownGenerators {
+    fn all(&self) -> MutexGuard<'_, Vec<Known>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds the next generator, before the load.
+    pub(super) fn add(
+        &self,
+        name: &str,
+        (host, clock): (&HostFacts, ClockComparison),
+        (part, clients): (&Part, std::ops::Range<usize>),
+        operations: usize,
+    ) {
+        let record = GeneratorRecord {
+            name: name.to_owned(),
+            host: Some(host.clone()),
+            clock: Some(GeneratorClock { start: clock, end: None }),
+            clients,
+            workers: part.workers,
+            ..GeneratorRecord::default()
+        };
+        let (total, edges) = (Tally::new(operations), Edges::new(operations));
+        self.all().push(Known { record, total, edges });
+    }
+
+    fn with(&self, generator: usize, change: impl FnOnce(&mut Known)) {
+        if let Some(one) = self.all().get_mut(generator) {
+            change(one);
+        }
+    }
+
+    /// A generator has counted a part of an interval.
+    pub(crate) fn interval(&self, generator: usize, part: &Interval) {
+        if part.phase == Phase::Measure {
+            self.with(generator, |one| one.total.merge(&part.tally));
+        }
+    }
+
+    /// A generator is done.
+    pub(crate) fn end(&self, generator: usize, end: &GeneratorEnd<'_>) {
+        self.with(generator, |one| {
+            one.edges = end.edges.clone();
+            one.record.lateness = end.lateness.clone();
+            one.record.start_delays = end.start_delays.clone();
+        });
+    }
+
+    /// A generator is lost; returns its name.
+    pub(crate) fn lost(&self, generator: usize, at_ns: Nanos, reason: &str) -> String {
+        let loss = GeneratorLoss { at_ns, reason: reason.to_owned() };
+        let mut name = String::new();
+        self.with(generator, |one| {
+            one.record.lost = Some(loss);
+            name.clone_from(&one.record.name);
+        });
+        name
+    }
+
+    /// What a generator has seen of itself.
+    pub(super) fn watched(&self, generator: usize, watched: Watched) {
+        self.with(generator, |one| {
+            one.record.generator = watched.generator;
+            one.record.usage = watched.usage;
+        });
+    }
+
+    /// The comparison with a generator's clock after the load.
+    pub(super) fn clock_after(&self, generator: usize, after: ClockComparison) {
+        self.with(generator, |one| {
+            one.record.clock.iter_mut().for_each(|clock| clock.end = Some(after));
+        });
+    }
+
+    /// The generators that are lost.
+    pub(super) fn lost_ones(&self) -> Vec<usize> {
+        let all = self.all();
+        let lost = all.iter().enumerate().filter(|(_, one)| one.record.lost.is_some());
+        lost.map(|(generator, _)| generator).collect()
+    }
+
+    /// Times in which none of the generators ran: when one did, it saw what the system did.
+    pub(crate) fn own_stalls(&self) -> Vec<GeneratorStall> {
+        let all = self.all();
+        let of = |one: &Known| one.record.generator.as_ref().map(|it| it.stalls.clone());
+        // Of a lost generator nothing is known.
+        let stalls = all.iter().filter_map(of);
+        stalls.reduce(|both, one| overlaps(&both, &one)).unwrap_or_default()
+    }
+
+    /// The use of all generators together, with the most memory of one; `None` when none has told its own.
+    pub(crate) fn usage(&self) -> Option<ClientUsage> {
+        let all = self.all();
+        let each = all.iter().filter_map(|one| one.record.usage);
+        each.reduce(|one, other| ClientUsage {
+            user_ns: sum([one.user_ns, other.user_ns]),
+            system_ns: sum([one.system_ns, other.system_ns]),
+            voluntary_switches: sum([one.voluntary_switches, other.voluntary_switches]),
+            involuntary_switches: sum([one.involuntary_switches, other.involuntary_switches]),
+            peak_rss_bytes: one.peak_rss_bytes.max(other.peak_rss_bytes),
+        })
+    }
+
+    /// The generators for the record.
+    pub(crate) fn records(&self, operations: &[Operation]) -> Vec<GeneratorRecord> {
+        let record = |one: &Known| {
+            let mut record = one.record.clone();
+            record.count(operations, &one.total, &one.edges);
+            record
+        };
+        self.all().iter().map(record).collect()
+    }
+}
+
+/// The times that are in both lists, which are in order.
+fn overlaps(one: &[GeneratorStall], other: &[GeneratorStall]) -> Vec<GeneratorStall> {
+    let both = |a: &GeneratorStall, b: &GeneratorStall| GeneratorStall {
+        start_ns: a.start_ns.max(b.start_ns),
+        end_ns: a.end_ns.min(b.end_ns),
+    };
+    let pairs = one.iter().flat_map(|a| other.iter().map(move |b| both(a, b)));
+    pairs.filter(|stall| stall.start_ns < stall.end_ns).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use measure::{Generator, LatencyHistogram, OperationId, OperationKind};
+
+    use super::*;
+
+    fn known(generators: usize) -> KnownGenerators {
+        let known = KnownGenerators::default();
+        for (at, part) in Part::divide(&vec![1; generators]).iter().enumerate() {
+            let clock = ClockComparison::default();
+            let clients = 2 * at..2 * at + 2;
+            known.add(&format!("g{at}"), (&HostFacts::default(), clock), (part, clients), 1);
+        }
+        known
+    }
+
+    fn interval(phase: Phase, latencies_ns: &[Nanos]) -> Interval {
+        let mut tally = Tally::new(1);
+        for latency_ns in latencies_ns {
+            tally.success(OperationId(0), OperationKind::Transaction, *latency_ns);
+        }
+        Interval { phase, start_ns: 0, end_ns: 1, tally }
+    }
+
+    #[test]
+    fn a_generator_has_its_own_figures_of_the_measured_load() {
+        let operations = [Operation::new("event", OperationKind::Transaction)];
+        let known = known(2);
+        known.interval(1, &interval(Phase::WarmUp, &[5]));
+        known.interval(1, &interval(Phase::Measure, &[10, 20]));
+        known.interval(1, &interval(Phase::Measure, &[30]));
+        let delays = LatencyHistogram::from_iter([7]);
+        let edges = Edges::new(1);
+        let end = GeneratorEnd { edges: &edges, lateness: &delays, start_delays: &delays };
+        known.end(1, &end);
+        known.lost(0, 77, "gone");
+        let records = known.records(&operations);
+        assert_eq!((records[0].transactions, records[1].transactions), (0, 3));
+        assert_eq!(records[1].latencies, LatencyHistogram::from_iter([10, 20, 30]));
+        assert_eq!((records[1].clients.clone(), records[1].lateness.count()), (2..4, 1));
+        assert_eq!(records[0].lost.as_ref().map(|lost| lost.at_ns), Some(77));
+        assert_eq!(known.lost_ones(), [0]);
+    }
+
+    #[test]
+    fn the_load_stood_still_where_all_generators_did() {
+        let stalls = |times: &[(Nanos, Nanos)]| {
+            let stall = |(start_ns, end_ns): &(Nanos, Nanos)| GeneratorStall {
+                start_ns: *start_ns,
+                end_ns: *end_ns,
+            };
+            let stalls = times.iter().map(stall).collect();
+            Watched { generator: Some(Generator { stalls, ..Generator::default() }), usage: None }
+        };
+        let known = known(3);
+        known.watched(0, stalls(&[(10, 20), (50, 90)]));
+        assert_eq!(known.own_stalls().len(), 2, "of the others nothing is known");
+        known.watched(1, stalls(&[(15, 60), (80, 99)]));
+        let times: Vec<(Nanos, Nanos)> =
+            known.own_stalls().iter().map(|stall| (stall.start_ns, stall.end_ns)).collect();
+        assert_eq!(times, [(15, 20), (50, 60), (80, 90)]);
+        known.watched(2, stalls(&[]));
+        assert_eq!(known.own_stalls(), []);
+    }
+}

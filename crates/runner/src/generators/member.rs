@@ -1,0 +1,124 @@
+//! One generator, as the process of the run has it: its process, and the thread that takes what it sends.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::thread;
+
+use anyhow::{Context, Result};
+use engine::{FromGenerator as EngineMessage, Stop};
+use plan::Place;
+use remote::{Peer, Receiver, Sender, StartOptions};
+
+use super::KnownGenerators;
+use super::message::FromGenerator;
+
+/// The subcommand of dyno that is a generator.
+const COMMAND: &str = "generator";
+
+/// A generator that runs.
+pub(super) struct Member {
+    pub(super) peer: Peer,
+    pub(super) sender: Sender,
+    incoming: Arc<Incoming>,
+}
+
+/// Where what a generator sends goes.
+#[derive(Default)]
+struct Incoming(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    /// The load in progress.
+    sink: Option<Sink>,
+    /// Why nothing more will come.
+    lost: Option<String>,
+}
+
+/// The load in progress: its number, and who hears of it.
+pub(super) struct Sink {
+    pub(super) load: u64,
+    pub(super) generator: usize,
+    pub(super) reports: mpsc::Sender<(usize, EngineMessage)>,
+    pub(super) known: KnownGenerators,
+}
+
+impl Member {
+    /// Starts a generator in a place. It stays until this is dropped.
+    pub(super) fn start(place: &Place, keep_copies: bool, stop: &Stop) -> Result<Self> {
+        let options = StartOptions { keep_copies, ..StartOptions::new(COMMAND) };
+        let peer = Peer::start(place, &options, &|| stop.is_asked())?;
+        let (sender, receiver) = peer.split();
+        let incoming = Arc::new(Incoming::default());
+        let filled = Arc::clone(&incoming);
+        let thread = thread::Builder::new().name("generator reports".to_owned());
+        thread
+            .spawn(move || filled.fill(&receiver))
+            .context("no thread for what a generator reports")?;
+        Ok(Self { peer, sender, incoming })
+    }
+
+    /// Whether nothing more will come from it.
+    pub(super) fn is_lost(&self) -> bool {
+        self.incoming.state().lost.is_some()
+    }
+
+    /// Passes on what comes of a load from now on.
+    pub(super) fn listen(&self, sink: Sink) {
+        let mut state = self.incoming.state();
+        if let Some(reason) = state.lost.clone() {
+            sink.pass_on(EngineMessage::Lost(reason));
+        }
+        state.sink = Some(sink);
+    }
+
+    /// The load is over: what still comes of it is dropped.
+    pub(super) fn end_of_load(&self) {
+        self.incoming.state().sink = None;
+    }
+}
+
+impl Incoming {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The thread that receives.
+    fn fill(&self, receiver: &Receiver) {
+        loop {
+            match receiver.receive() {
+                Ok(message) => {
+                    if let Some(sink) = &self.state().sink {
+                        sink.take(message);
+                    }
+                }
+                Err(error) => {
+                    let reason = error.to_string();
+                    let mut state = self.state();
+                    let lost = || EngineMessage::Lost(reason.clone());
+                    state.sink.iter().for_each(|sink| sink.pass_on(lost()));
+                    state.lost = Some(reason);
+                    return;
+                }
+            }
+        }
+    }
+}
+
+impl Sink {
+    fn pass_on(&self, message: EngineMessage) {
+        // The load may be over.
+        let _ = self.reports.send((self.generator, message));
+    }
+
+    fn take(&self, message: FromGenerator) {
+        match message {
+            FromGenerator::Report { load, report } if load == self.load => {
+                self.pass_on(EngineMessage::Report(report));
+            }
+            FromGenerator::Watched { load, watched } if load == self.load => {
+                self.known.watched(self.generator, *watched);
+            }
+            // Of a load before.
+            FromGenerator::Report { .. } | FromGenerator::Watched { .. } => {}
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Plans whose load several processes cannot offer.
+
+use std::iter;
+
+use net::Endpoint;
+use plan::{Place, Problem};
+use system::Offer;
+
+use crate::Experiment;
+
+/// What prevents the generators of a plan from sharing its load.
+pub(crate) fn problems(experiment: &Experiment) -> Vec<Problem> {
+    let generators = experiment.plan.load.generators.len();
+    if generators == 0 {
+        return Vec::new();
+    }
+    systems(experiment)
+        .chain(workloads(experiment))
+        .chain(too_few(experiment, generators))
+        .collect()
+}
+
+/// Systems within the process that offers the load.
+fn systems(experiment: &Experiment) -> impl Iterator<Item = Problem> {
+    let all = experiment.plan.systems.iter().zip(&experiment.systems);
+    all.filter_map(|(plan, system)| {
+        let (name, kind) = (&plan.name, &plan.kind);
+        let why = match system.offers() {
+            Offer::Simulation => "is simulated",
+            _ if system.is_embedded() => "runs",
+            _ => return None,
+        };
+        let message =
+            format!("system {name:?} ({kind}) {why} in the process that offers the load, so `generators` cannot share it");
+        Some(problem(message, "leave `generators` out, or measure a server"))
+    })
+}
+
+fn workloads(experiment: &Experiment) -> impl Iterator<Item = Problem> {
+    let all = experiment.plan.workloads.iter().zip(&experiment.workloads);
+    all.filter_map(|(plan, workload)| {
+        let why = workload.whole_only()?;
+        let (name, kind) = (&plan.name, &plan.kind);
+        let message = format!("`generators` cannot share workload {name:?} ({kind}): {why}");
+        Some(problem(message, "leave `generators` out, or give this workload a plan of its own"))
+    })
+}
+
+/// The first trial that has no client, or no connection, for some generator.
+fn too_few(experiment: &Experiment, generators: usize) -> Option<Problem> {
+    let trials = experiment.plan.trials();
+    let connections = trials.iter().map(|trial| experiment.connections(*trial)).min()?;
+    let message = format!(
+        "`generators` has {generators} places, but a trial has only {connections} connections: each generator needs \
+         one at least"
+    );
+    let help = format!(
+        "set `clients`, and the `connections` of an RPC workload, to {generators} or more, or name fewer places"
+    );
+    (connections < generators).then(|| problem(message, &help))
+}
+
+/// Why a generator there cannot reach a system at these addresses.
+pub(super) fn unreachable(endpoints: &[Endpoint], place: &Place) -> Option<String> {
+    let is_socket = |endpoint: &&Endpoint| matches!(endpoint, Endpoint::Unix(_));
+    let socket = endpoints.iter().find(is_socket).filter(|_| *place != Place::Local)?;
+    let Endpoint::Unix(path) = socket else { return None };
+    Some(format!(
+        "generator {place} cannot use the unix socket {} of this machine: give the system's URL with a TCP address that \
+         the generator can reach",
+        path.display()
+    ))
+}
+
+fn problem(message: String, help: &str) -> Problem {
+    Problem { span: None, message, help: Some(help.to_owned()) }
+}
+
+/// Remarks on the loads of workloads that generators share, each in one line.
+pub(crate) fn notes(experiment: &Experiment) -> impl Iterator<Item = String> {
+    let all = experiment.plan.workloads.iter().zip(&experiment.workloads);
+    let shared = all.filter(|_| !experiment.plan.load.generators.is_empty());
+    shared
+        .flat_map(|(plan, workload)| iter::repeat(&plan.name).zip(workload.notes_on_parts()))
+        .map(|(name, note)| format!("{name}: {note}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use plan::{Plan, Source};
+
+    use super::*;
+
+    fn check(text: &str) -> Result<Experiment, Vec<String>> {
+        let folder = std::path::PathBuf::new();
+        let source = Source { name: "x".to_owned(), text: text.to_owned(), folder };
+        Experiment::check(Plan::parse(source).unwrap())
+            .map_err(|problems| problems.problems.into_iter().map(|it| it.message).collect())
+    }
+
+    fn plan(system: &str, workload: &str, load: &str) -> String {
+        format!("system = \"{system}\"\nworkload = \"{workload}\"\n[load]\n{load}\n")
+    }
+
+    #[test]
+    fn loads_that_cannot_be_shared_are_refused() {
+        let two = "generators = [\"local\", \"local\"]\nclients = [8, 2]";
+        let server = "mysql://root@127.0.0.1/test";
+        let refused = |system, workload, load| check(&plan(system, workload, load)).err().unwrap();
+        let texts = [
+            refused("sqlite", "ycsb/a", two),
+            refused("simulated", "simulated", two),
+            refused(server, "tpch", two),
+            refused(server, "ycsb/a", "generators = [\"local\", \"local\"]\nclients = [8, 1]"),
+        ];
+        let texts: Vec<String> = texts.concat();
+        insta::assert_snapshot!(texts.join("\n"), @r#"
+        system "sqlite" (sqlite) runs in the process that offers the load, so `generators` cannot share it
+        system "simulated" (simulated) is simulated in the process that offers the load, so `generators` cannot share it
+        `generators` cannot share workload "tpch" (tpch): one process compares the answers to its queries, and keeps the plans of them
+        `generators` has 2 places, but a trial has only 1 connections: each generator needs one at least
+        "#);
+        assert!(check(&plan(server, "ycsb/a", two)).is_ok());
+        assert!(check(&plan("sqlite", "ycsb/a", "generators = []")).is_ok());
+        let calls = format!(
+            "system = \"trpc://127.0.0.1:8000/a.B/C\"\nworkloads.w = {{ kind = \"rpc\", connections = 1 }}\n[load]\n{two}\n"
+        );
+        assert!(check(&calls).err().unwrap()[0].contains("only 1 connections"));
+    }
+
+    #[test]
+    fn generators_that_read_the_inserts_of_others_late_are_remarked_on() {
+        let server = "mysql://root@127.0.0.1/test";
+        let load = "generators = [\"local\", \"local\"]\nclients = 2";
+        let noted = |workload, load| {
+            let notes = check(&plan(server, workload, load)).ok().unwrap().notes();
+            notes.iter().filter(|note| note.contains("generators")).count()
+        };
+        assert_eq!([noted("ycsb/d", load), noted("ycsb/a", load), noted("ycsb/d", "")], [1, 0, 0]);
+    }
+
+    #[test]
+    fn a_unix_socket_is_for_local_generators_only() {
+        let socket = [Endpoint::Unix("/run/db.sock".into())];
+        let address = [Endpoint::Tcp("10.0.0.1:3306".parse().unwrap())];
+        let far = Place::parse("ssh://bench1").unwrap();
+        assert_eq!(unreachable(&socket, &Place::Local), None);
+        assert_eq!(unreachable(&address, &far), None);
+        insta::assert_snapshot!(unreachable(&socket, &far).unwrap(), @"generator ssh://bench1 cannot use the unix socket /run/db.sock of this machine: give the system's URL with a TCP address that the generator can reach");
+    }
+}
