@@ -90,7 +90,7 @@ fn errors_point_into_the_composed_plan() {
     24 | colour = "red"
        | ^^^^^^
        |
-       = help: allowed: arrivals, backlog, clients, connect_timeout, cpus, events, interval, phase_timeout, prewarm, query_timeout, rate, reconnect_limit, steps, think_time, time, until, warm_up, workers
+       = help: allowed: arrivals, backlog, clients, connect_timeout, cpus, events, generators, interval, keep_copies, on_generator_loss, phase_timeout, prewarm, query_timeout, rate, reconnect_limit, steps, think_time, time, until, warm_up, workers
     "#);
 }
 

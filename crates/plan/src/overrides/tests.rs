@@ -100,7 +100,7 @@ fn unknown_paths_get_the_nearest_spelling() {
     10 | tme = "5s"
        | ^^^
        |
-       = help: did you mean `time`? allowed: arrivals, backlog, clients, connect_timeout, cpus, events, interval, phase_timeout, prewarm, query_timeout, rate, reconnect_limit, steps, think_time, time, until, warm_up, workers
+       = help: did you mean `time`? allowed: arrivals, backlog, clients, connect_timeout, cpus, events, generators, interval, keep_copies, on_generator_loss, phase_timeout, prewarm, query_timeout, rate, reconnect_limit, steps, think_time, time, until, warm_up, workers
 
     error: unknown key `lode`
       --> x.toml:12:2
