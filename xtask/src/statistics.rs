@@ -6,6 +6,7 @@
 mod asked;
 mod checks;
 mod comparisons;
+mod decidable;
 mod equals;
 mod goals;
 mod intervals;
@@ -211,10 +212,17 @@ impl Page<'_> {
             &of(|it| it.alarms_of_all),
         );
         self.goals.at_least("3 % in a recorded server are found", 90.0, &of(|it| it.asked.found));
+        self.goals.at_least(
+            "twice the margin that a recorded server can decide is found",
+            90.0,
+            &of(|it| it.decidable.found),
+        );
         let rows: Vec<String> = found.iter().map(Relabelled::row).collect();
         self.section("Recorded servers as two variants", relabelled::HEAD, &rows);
         let rows: Vec<String> = found.iter().map(|it| it.asked.row()).collect();
         self.section("3 % in recorded servers", asked::HEAD, &rows);
+        let rows: Vec<String> = found.iter().map(|it| it.decidable.row()).collect();
+        self.section("Twice the margin that recorded servers can decide", decidable::HEAD, &rows);
         self.sections.push(format!("{}\n", titles.join("\n")));
         Ok(())
     }

@@ -3,16 +3,26 @@
 
 use analysis::{Comparison, LEVEL, Significance, compare};
 
-use super::methods::{Method, ROUNDS, Trials, in_rounds};
+use super::methods::{ROUNDS, Trials, in_rounds};
 use super::share::Share;
 
-/// The true ratio.
-const TRUTH: f64 = 1.03;
+/// What a comparison is asked to find.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Question {
+    /// The least difference that matters.
+    pub(super) margin: f64,
+    /// The true ratio.
+    pub(super) truth: f64,
+}
+
+/// A difference of 3 % by the margin of a plan that sets none.
+const THREE_PERCENT: Question = Question { margin: plan::LEAST_DIFFERENCE, truth: 1.03 };
 
 /// The head of the table.
 pub(super) const HEAD: &str = "\
-| trials | found by six rounds % | asked for, median | nine in ten ask for at most | found with those % | found in all % |
-|---|---|---|---|---|---|";
+| trials | found by six rounds % | asked for, median | nine in ten ask for at most | asked for more than there are % \
+| found with those % | found in all % |
+|---|---|---|---|---|---|---|";
 
 /// What became of comparisons.
 #[derive(Debug, Default)]
@@ -24,7 +34,7 @@ pub(super) struct Asked {
     /// The comparison is found by six rounds, or by as many as were asked for.
     pub(super) found: Share,
     /// More rounds were asked for than there are trials.
-    pub(super) too_many: u64,
+    too_many: Share,
 }
 
 impl Asked {
@@ -49,25 +59,23 @@ impl Asked {
         seed: u64,
         others: impl FnOnce(usize) -> Option<Vec<f64>>,
     ) {
-        let Some(pilot) = compared(first, seed) else { return };
+        let Some(pilot) = THREE_PERCENT.compared(first, seed) else { return };
         let is_found = pilot.verdict == Significance::Higher;
         self.at_once.add(is_found);
         if pilot.verdict != Significance::Undecided {
             self.found.add(is_found);
             return;
         }
-        let least = Method::Rounds.margin().ln_1p();
-        let Some(rounds) = pilot.ratio.logs.repetitions_needed(least, LEVEL) else {
+        let Some(rounds) = THREE_PERCENT.rounds_needed(&pilot) else {
             self.found.add(false);
             return;
         };
         self.rounds.push(rounds);
-        let Some(others) = others(2 * rounds) else {
-            self.too_many += 1;
-            return;
-        };
+        let others = others(2 * rounds);
+        self.too_many.add(others.is_none());
+        let Some(others) = others else { return };
         let is_found =
-            compared(&others, !seed).is_some_and(|it| it.verdict == Significance::Higher);
+            THREE_PERCENT.compared(&others, !seed).is_some_and(|it| it.verdict == Significance::Higher);
         self.with_asked.add(is_found);
         self.found.add(is_found);
     }
@@ -80,21 +88,29 @@ impl Asked {
             rounds.get(rounds.len() * part / 10).map_or("-".to_owned(), usize::to_string)
         };
         format!(
-            "| {} | {} | {} | {} | {} | {} |",
+            "| {} | {} | {} | {} | {} | {} | {} |",
             self.name,
             self.at_once,
             at(5),
             at(9),
+            self.too_many,
             self.with_asked,
             self.found
         )
     }
 }
 
-/// Trials as rounds of two variants, of which the second is 3 % faster.
-fn compared(values: &[f64], seed: u64) -> Option<Comparison> {
-    let figures = in_rounds(values, &[1.0, TRUTH], seed);
-    compare(&figures[0], &figures[1], Method::Rounds.margin())
+impl Question {
+    /// Trials as rounds of two variants, of which the second is faster.
+    pub(super) fn compared(self, values: &[f64], seed: u64) -> Option<Comparison> {
+        let figures = in_rounds(values, &[1.0, self.truth], seed);
+        compare(&figures[0], &figures[1], self.margin)
+    }
+
+    /// How many rounds are asked for after a comparison.
+    pub(super) fn rounds_needed(self, pilot: &Comparison) -> Option<usize> {
+        pilot.ratio.logs.repetitions_needed(self.margin.ln_1p(), LEVEL)
+    }
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use analysis::compare;
 use plan::Shuffle;
 
 use super::asked::Asked;
+use super::decidable::Decidable;
 use super::methods::{Method, ROUNDS, in_rounds};
 use super::share::Share;
 
@@ -25,6 +26,8 @@ pub(super) struct Relabelled {
     half_widths: f64,
     /// Whether 3 % are found.
     pub(super) asked: Asked,
+    /// Whether what the recording has enough rounds for is found.
+    pub(super) decidable: Decidable,
 }
 
 impl Relabelled {
@@ -33,10 +36,11 @@ impl Relabelled {
         if values.len() < 2 * ROUNDS {
             return None;
         }
-        let asked = Asked::named(name.as_str());
+        let (asked, decidable) = (Asked::named(name.as_str()), Decidable::named(&name));
         let [alarms, alarms_of_all] = [Share::default(); 2];
         let restarts = values.len();
-        let mut all = Self { name, restarts, alarms, alarms_of_all, half_widths: 0.0, asked };
+        let half_widths = 0.0;
+        let mut all = Self { name, restarts, alarms, alarms_of_all, half_widths, asked, decidable };
         let mut chance = Shuffle::new(seed);
         for number in 0..orders {
             let mut some = |count: usize| {
@@ -48,8 +52,9 @@ impl Relabelled {
             all.alarms.add(is_alarm);
             all.half_widths += half_width;
             all.alarms_of_all.add(alarm(values, number).0);
-            all.asked
-                .add(six, number, |count| (count <= values.len()).then(|| some(count).to_vec()));
+            let mut others = |count: usize| (count <= values.len()).then(|| some(count).to_vec());
+            all.asked.add(six, number, &mut others);
+            all.decidable.add(six, number, others);
         }
         Some(all)
     }
