@@ -74,8 +74,9 @@ impl Asked {
         let others = others(2 * rounds);
         self.too_many.add(others.is_none());
         let Some(others) = others else { return };
-        let is_found =
-            THREE_PERCENT.compared(&others, !seed).is_some_and(|it| it.verdict == Significance::Higher);
+        let is_found = THREE_PERCENT
+            .compared(&others, !seed)
+            .is_some_and(|it| it.verdict == Significance::Higher);
         self.with_asked.add(is_found);
         self.found.add(is_found);
     }

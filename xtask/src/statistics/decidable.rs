@@ -136,6 +136,9 @@ mod tests {
         found.add(&[100.0; 12], 1, |_| None);
         assert_eq!(found.at_once, Share { count: 1, of: 1 });
         assert_eq!(found.margins, [0.01]);
-        assert_eq!(found.row(), "| steady | 1.0 | 100.0 (20.7 to 100.0) | - | - | 100.0 (20.7 to 100.0) | 0.0 (0.0 to 79.3) |");
+        assert_eq!(
+            found.row(),
+            "| steady | 1.0 | 100.0 (20.7 to 100.0) | - | - | 100.0 (20.7 to 100.0) | 0.0 (0.0 to 79.3) |"
+        );
     }
 }
