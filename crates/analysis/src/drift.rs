@@ -11,14 +11,15 @@ const PRECISION: f64 = 1e-4;
 
 /// The rise of a straight line through a series, from its first value to its last; it is negative for a fall.
 ///
-/// The model is a straight line with noise whose correlation falls with the distance. The cosine waves of such noise are
-/// independent of each other, so that the line is a weighted regression of the waves, with Student's t. As the memory of
-/// the noise is not known, the probability that the line rises by more or less is averaged over memories, weighted with
-/// their likelihood. Short series cannot tell noise that lasts from a drift, and could have a large one.
+/// The model is a straight line with noise whose correlation falls with the distance. The cosine waves of such noise
+/// are independent of each other, so that the line is a weighted regression of the waves, with Student's t. As the
+/// memory of the noise is not known, the probability that the line rises by more or less is averaged over memories,
+/// weighted with their likelihood. Short series cannot tell noise that lasts from a drift, and could have a large
+/// one.
 ///
 /// Sources: as for the mean of such a series (`within::long_run`): U. K. Müller, HAC corrections for strongly
-/// autocorrelated time series, Journal of Business and Economic Statistics 32 (2014), for the waves, the model and the
-/// average over memories.
+/// autocorrelated time series, Journal of Business and Economic Statistics 32 (2014), for the waves, the model and
+/// the average over memories.
 #[derive(Clone, Debug)]
 pub(crate) struct Drift {
     /// The line under noise of each memory, with the weight of that memory.
@@ -55,8 +56,8 @@ impl Drift {
         self.beyond(0.0, 1.0).min(self.beyond(0.0, -1.0)) < TAIL / 2.0
     }
 
-    /// The largest size, up or down, that the values do not exclude: a larger rise, and a larger fall, are each refused
-    /// with 5 %.
+    /// The largest size, up or down, that the values do not exclude: a larger rise, and a larger fall, are each
+    /// refused with 5 %.
     ///
     /// Source: D. J. Schuirmann, A comparison of the two one-sided tests procedure, Journal of Pharmacokinetics and
     /// Biopharmaceutics 15 (1987).
@@ -90,8 +91,8 @@ mod tests {
 
     const SERIES: usize = 1_000;
 
-    /// So many values that rise by `rise` from the first to the last, with noise of deviation 1 of which each value keeps a
-    /// part.
+    /// So many values that rise by `rise` from the first to the last, with noise of deviation 1 of which each value
+    /// keeps a part.
     fn series(draws: &mut Draws, count: usize, rise: f64, kept: f64) -> Vec<f64> {
         let mut state = draws.normal();
         let mut value = |at: usize| {
@@ -130,8 +131,8 @@ mod tests {
         assert_eq!(drift.degrees, 3.0);
     }
 
-    /// Of a true rise of any size the largest that is not excluded is smaller in one of twenty series. 70 of a thousand
-    /// have a probability of 0.3 %.
+    /// Of a true rise of any size the largest that is not excluded is smaller in one of twenty series. 70 of a
+    /// thousand have a probability of 0.3 %.
     #[test]
     fn the_largest_drift_is_below_the_true_one_in_one_of_twenty() {
         for (count, kept) in [(20, 0.0), (30, 0.0), (120, 0.0), (30, 0.5), (120, 0.5), (120, 0.8)] {
@@ -150,8 +151,8 @@ mod tests {
         }
     }
 
-    /// The standard error of the rise of n independent values is sqrt (12 / n): 0.447 for 60. 1.5 is 3.4 of them, which is
-    /// found in more than nine of ten series; their largest drift is near 1.5 + 1.7 x 0.447 = 2.25.
+    /// The standard error of the rise of n independent values is sqrt (12 / n): 0.447 for 60. 1.5 is 3.4 of them,
+    /// which is found in four of five series and more; their largest drift is near 1.5 + 1.7 x 0.447 = 2.25.
     #[test]
     fn a_drift_of_three_standard_errors_is_found() {
         let found = times(60, 1.5, 0.0, Drift::is_found);

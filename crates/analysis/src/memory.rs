@@ -1,5 +1,5 @@
-//! Noise that lasts: how long it may remember, in values, and how strong its waves then are. Its correlation falls with the
-//! distance d as exp(-d / memory).
+//! Noise that lasts: how long it may remember, in values, and how strong its waves then are. Its correlation falls
+//! with the distance d as exp(-d / memory).
 
 /// How long noise may last, at least, in values: so long noise is considered however short the series is.
 const MEMORY_CONSIDERED: f64 = 11.0;

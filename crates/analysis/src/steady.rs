@@ -2,18 +2,18 @@
 //!
 //! Throughput and mean latency of the intervals are cut where what follows tells most of its own mean (the marginal
 //! standard error rule, MSER). The load is steady when the cut is in the first half of what was seen, and what
-//! follows it neither rises, falls nor swings. That nothing of this was seen does not mean that it is not there: noise can
-//! hide a slow fall. So the rule also says how large a drift could be that was not seen.
+//! follows it neither rises, falls nor swings. That nothing of this was seen does not mean that it is not there:
+//! noise can hide a slow fall. So the rule also says how large a drift could be that was not seen.
 //!
 //! Sources: K. P. White, An effective truncation heuristic for bias reduction in simulation output, Simulation 69
 //! (1997), for the cut; K. Hoad, S. Robinson and R. Davies, Automating warm-up length estimation, Journal of the
 //! Operational Research Society 61 (2010), for its use while a simulation runs, and for the first half; J. von
 //! Neumann, Distribution of the ratio of the mean square successive difference to the variance, Annals of
 //! Mathematical Statistics 12 (1941), for rises, falls and long swings; R. A. Fisher, Tests of significance in
-//! harmonic analysis, Proceedings of the Royal Society A 125 (1929), for shorter swings; D. J. Schuirmann, A comparison of
-//! the two one-sided tests procedure, Journal of Pharmacokinetics and Biopharmaceutics 15 (1987), for what it takes to
-//! show that there is no drift. MSER-5 joins five observations, because single ones are noisy; here an interval has
-//! already joined its transactions.
+//! harmonic analysis, Proceedings of the Royal Society A 125 (1929), for shorter swings; D. J. Schuirmann, A
+//! comparison of the two one-sided tests procedure, Journal of Pharmacokinetics and Biopharmaceutics 15 (1987), for
+//! what it takes to show that there is no drift. MSER-5 joins five observations, because single ones are noisy; here
+//! an interval has already joined its transactions.
 
 use std::f64::consts::TAU;
 
@@ -26,8 +26,8 @@ use crate::trend::with_ends;
 pub const STEADY_INTERVALS_MIN: usize = 20;
 /// How much more is seen at each look, as a part of what was seen before.
 pub const STEADY_LOOKS_GROWTH: f64 = 0.1;
-/// The largest drift that does not matter, as a part of the figure, in as long a time as was seen. A load is shown to be
-/// steady when a larger one is excluded.
+/// The largest drift that does not matter, as a part of the figure, in as long a time as was seen. A load is shown to
+/// be steady when a larger one is excluded.
 const DRIFT_MAX: f64 = 0.05;
 /// The cut leaves so many points at least, because a few points at the end can be alike by chance.
 const POINTS_MIN: usize = 5;
@@ -47,8 +47,8 @@ pub struct Steady {
     pub from: usize,
     /// A larger drift than this would have been seen, with 95 %: a part of throughput or of mean latency, per minute.
     pub hidden_drift_per_minute: f64,
-    /// Whether a drift that matters would have been seen: one of more than 5 % in as long a time as was seen. Where it would
-    /// not, noise could hide one.
+    /// Whether a drift that matters would have been seen: one of more than 5 % in as long a time as was seen. Where
+    /// it would not, noise could hide one.
     pub is_shown: bool,
 }
 
@@ -61,8 +61,8 @@ struct Level {
     hidden_drift: f64,
 }
 
-/// What is known of a load that has not changed from some interval on until the last; `None` when it was seen to change,
-/// or when there are too few intervals to tell.
+/// What is known of a load that has not changed from some interval on until the last; `None` when it was seen to
+/// change, or when there are too few intervals to tell.
 pub fn steady(slices: &[Slice]) -> Option<Steady> {
     if slices.len() < STEADY_INTERVALS_MIN {
         return None;
@@ -221,8 +221,8 @@ mod tests {
         looks.into_iter().find_map(seen)
     }
 
-    /// So many intervals with noise of this deviation, of which each keeps a part of that of the one before; the rate is
-    /// `level` at each.
+    /// So many intervals with noise of this deviation, of which each keeps a part of that of the one before; the rate
+    /// is `level` at each.
     fn noisy(
         seed: u64,
         (count, deviation, kept): (usize, f64, f64),
@@ -324,9 +324,9 @@ mod tests {
         }
     }
 
-    /// A drift of d over n intervals with noise of s has a standard error of s x sqrt (12 / n). One of 5 % is excluded at
-    /// 5 % when 1.645 of these are less than 5 %, at the earliest: after 130 intervals with noise of 10 %, 33 with 5 %, 12
-    /// with 3 %; and in half of all cases when twice as many are, four times as late.
+    /// A drift of d over n intervals with noise of s has a standard error of s x sqrt (12 / n). One of 5 % is
+    /// excluded at 5 % when 1.645 of these are less than 5 %, at the earliest: after 130 intervals with noise of 10
+    /// %, 33 with 5 %, 12 with 3 %; and in half of all cases when twice as many are, four times as late.
     #[test]
     fn noise_is_waited_out_until_it_hides_no_drift_of_five_percent() {
         for (deviation, least, most) in [(0.02, 30, 40), (0.05, 33, 160), (0.1, 130, 640)] {
@@ -351,8 +351,8 @@ mod tests {
         }
     }
 
-    /// The half width of two one-sided tests of 5 % is 1.7 standard errors of 5 % x sqrt (12 / 100), over 100 s: 2.9 %, and
-    /// 1.8 % a minute. What was seen comes to it: 1.0 % a minute is its standard error.
+    /// The half width of two one-sided tests of 5 % is 1.7 standard errors of 5 % x sqrt (12 / 100), over 100 s: 2.9
+    /// %, and 1.8 % a minute. What was seen comes to it: 1.0 % a minute is its standard error.
     #[test]
     fn what_could_hide_is_told_per_minute() {
         let of = |seed| {

@@ -14,8 +14,8 @@ use measure::{
 };
 use plan::LoadPlan;
 
-/// In this part of the longest warm-up a load has to be shown to be steady. Then it is enough that nothing was seen to
-/// change, so that noise costs this part at most.
+/// In this part of the longest warm-up a load has to be shown to be steady. Then it is enough that nothing was seen
+/// to change, so that noise costs this part at most.
 const SHOWN_PART: u32 = 2;
 
 /// The decisions of one trial.

@@ -1,5 +1,5 @@
-//! Whether a recording bears out what the tool says of the rounds that it asks for, where the margin of a plan asks for more
-//! rounds than were recorded: by the least margin for which there are enough.
+//! Whether a recording bears out what the tool says of the rounds that it asks for, where the margin of a plan asks
+//! for more rounds than were recorded: by the least margin for which there are enough.
 
 use analysis::Significance;
 
@@ -16,8 +16,8 @@ pub(super) const HEAD: &str = "\
 /// Margins to choose from.
 const MARGINS: [f64; 9] = [0.01, 0.015, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2];
 
-/// Comparisons by the least margin that the trials can decide. The second variant is faster by twice the margin, which the
-/// rounds asked for are said to find in nine of ten cases.
+/// Comparisons by the least margin that the trials can decide. The second variant is faster by twice the margin,
+/// which the rounds asked for are said to find in nine of ten cases.
 #[derive(Debug, Default)]
 pub(super) struct Decidable {
     name: String,
@@ -35,8 +35,8 @@ impl Decidable {
         Self { name: name.to_owned(), ..Self::default() }
     }
 
-    /// Compares six rounds of `first`, and as many others as they ask for by the least margin for which `others` has so many
-    /// trials.
+    /// Compares six rounds of `first`, and as many others as they ask for by the least margin for which `others` has
+    /// so many trials.
     pub(super) fn add(
         &mut self,
         first: &[f64],

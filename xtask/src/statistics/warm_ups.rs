@@ -73,7 +73,8 @@ pub(super) struct Endings {
     early: Share,
     /// Those that reached the limit.
     never: Share,
-    /// Those whose true drift is larger than the one that they say would have been seen, of those that ended by themselves.
+    /// Those whose true drift is larger than the one that they say would have been seen, of those that ended by
+    /// themselves.
     understated: Share,
     /// When the others ended, s, ascending.
     ended_s: Vec<f64>,
@@ -146,8 +147,8 @@ impl WarmUp {
         self.getting_warm.map_or(0, GettingWarm::warm_from_ns)
     }
 
-    /// Whether the rule can be expected to see that the system is not warm yet: from the shortest warm-up on there is a step,
-    /// or a drift of a tenth a minute or more.
+    /// Whether the rule can be expected to see that the system is not warm yet: from the shortest warm-up on there is
+    /// a step, or a drift of a tenth a minute or more.
     fn is_seen(&self) -> bool {
         let shortest_ns = if self.plan == STEADY { 30 * S } else { 90 * S };
         self.getting_warm.is_none_or(|it| match it.falling_ns {
@@ -160,7 +161,8 @@ impl WarmUp {
 impl Case for WarmUp {
     const TITLE: &'static str = "Warm-ups until the load is steady";
     const HEAD: &'static str = "\
-| services at first | intervals vary by | ended too early % | reached the limit % | ended after, median s | nine in ten within, s \
+| services at first | intervals vary by | ended too early % | reached the limit % | ended after, median s \
+| nine in ten within, s \
 | a drift that could hide, median % a minute | true drift is larger % |
 |---|---|---|---|---|---|---|---|";
     type Found = Endings;

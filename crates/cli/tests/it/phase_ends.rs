@@ -68,8 +68,8 @@ fn a_warm_up_until_steady_does_not_end_while_a_system_gets_faster() {
 
 #[test]
 fn noise_without_a_trend_ends_a_warm_up_at_half_of_its_limit() {
-    // In 300 s it cannot be excluded that noise hides a drift of 5 %. After half of them it is enough that none was seen; the
-    // looks are at 163 and 179 s.
+    // In 300 s it cannot be excluded that noise hides a drift of 5 %. After half of them it is enough that none was
+    // seen; the looks are at 163 and 179 s.
 
     let noise = "distribution = \"exponential\"\n\
                  noise = [{ kind = \"autocorrelated\", deviation = 0.05, time = \"2s\" }]";
