@@ -210,18 +210,11 @@ impl Page<'_> {
             7.0,
             &of(|it| it.alarms_of_all),
         );
-        let asked = || found.iter().flat_map(|it| &it.asked);
-        let answered = asked().filter(|it| it.is_answered());
-        let answered: Seen = answered.map(|it| (it.name.clone(), it.found)).collect();
-        self.goals.at_least(
-            "a difference in a recorded server is found with the rounds that are asked for",
-            90.0,
-            &answered,
-        );
-        let asked: Vec<String> = asked().map(Asked::row).collect();
+        self.goals.at_least("3 % in a recorded server are found", 90.0, &of(|it| it.asked.found));
         let rows: Vec<String> = found.iter().map(Relabelled::row).collect();
         self.section("Recorded servers as two variants", relabelled::HEAD, &rows);
-        self.section("Differences in recorded servers", asked::HEAD, &asked);
+        let rows: Vec<String> = found.iter().map(|it| it.asked.row()).collect();
+        self.section("3 % in recorded servers", asked::HEAD, &rows);
         self.sections.push(format!("{}\n", titles.join("\n")));
         Ok(())
     }

@@ -3,22 +3,11 @@
 
 use analysis::{Comparison, LEVEL, Significance, compare};
 
-use super::methods::{ROUNDS, Trials, in_rounds};
+use super::methods::{Method, ROUNDS, Trials, in_rounds};
 use super::share::Share;
 
-/// A difference that is to be found.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Question {
-    /// The least difference that matters.
-    margin: f64,
-    /// The true ratio.
-    truth: f64,
-}
-
-/// A difference of 3 % by the margin of a plan that sets none.
-pub(super) const THREE_PERCENT: Question = Question { margin: plan::LEAST_DIFFERENCE, truth: 1.03 };
-/// At most this part of the comparisons may ask for more rounds than there are.
-const TOO_MANY_PERCENT: f64 = 10.0;
+/// The true ratio.
+const TRUTH: f64 = 1.03;
 
 /// The head of the table.
 pub(super) const HEAD: &str = "\
@@ -27,10 +16,9 @@ pub(super) const HEAD: &str = "\
 |---|---|---|---|---|---|---|";
 
 /// What became of comparisons.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Asked {
     pub(super) name: String,
-    question: Question,
     at_once: Share,
     rounds: Vec<usize>,
     with_asked: Share,
@@ -41,15 +29,13 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    pub(super) fn named(name: impl Into<String>, question: Question) -> Self {
-        let [at_once, too_many, with_asked, found] = [Share::default(); 4];
-        let (name, rounds) = (name.into(), Vec::new());
-        Self { name, question, at_once, rounds, too_many, with_asked, found }
+    pub(super) fn named(name: impl Into<String>) -> Self {
+        Self { name: name.into(), ..Self::default() }
     }
 
     /// Of simulated trials.
     pub(super) fn of(noise: &str, trials: &Trials) -> Self {
-        let mut all = Self::named(noise, THREE_PERCENT);
+        let mut all = Self::named(noise);
         for number in 0..trials.comparisons() {
             let first = trials.first(number, 2 * ROUNDS);
             all.add(first, number as u64, |count| trials.after(number, count));
@@ -64,14 +50,15 @@ impl Asked {
         seed: u64,
         others: impl FnOnce(usize) -> Option<Vec<f64>>,
     ) {
-        let Some(pilot) = self.question.compared(first, seed) else { return };
+        let Some(pilot) = compared(first, seed) else { return };
         let is_found = pilot.verdict == Significance::Higher;
         self.at_once.add(is_found);
         if pilot.verdict != Significance::Undecided {
             self.found.add(is_found);
             return;
         }
-        let Some(rounds) = self.question.rounds_needed(&pilot) else {
+        let least = Method::Rounds.margin().ln_1p();
+        let Some(rounds) = pilot.ratio.logs.repetitions_needed(least, LEVEL) else {
             self.found.add(false);
             return;
         };
@@ -79,15 +66,10 @@ impl Asked {
         let others = others(2 * rounds);
         self.too_many.add(others.is_none());
         let Some(others) = others else { return };
-        let found = self.question.compared(&others, !seed);
-        let is_found = found.is_some_and(|it| it.verdict == Significance::Higher);
+        let is_found =
+            compared(&others, !seed).is_some_and(|it| it.verdict == Significance::Higher);
         self.with_asked.add(is_found);
         self.found.add(is_found);
-    }
-
-    /// Whether there are enough trials: of the others only those count that ask for few rounds by chance.
-    pub(super) fn is_answered(&self) -> bool {
-        self.too_many.of == 0 || self.too_many.percent() <= TOO_MANY_PERCENT
     }
 
     /// The row of the table.
@@ -110,28 +92,10 @@ impl Asked {
     }
 }
 
-impl Question {
-    /// Differences of twice the margin, which the rounds asked for are said to find, from the smallest on.
-    pub(super) fn larger() -> impl Iterator<Item = Self> {
-        let margins = [0.015, 0.02, 0.03, 0.04, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3];
-        margins.into_iter().map(|margin| Self { margin, truth: 1.0 + 2.0 * margin })
-    }
-
-    pub(super) fn name(self) -> String {
-        let [truth, margin] = [self.truth - 1.0, self.margin].map(|part| 100.0 * part);
-        format!("{truth:.0} % by a margin of {margin:.1} %")
-    }
-
-    /// Trials as rounds of two variants, of which the second is faster.
-    fn compared(self, values: &[f64], seed: u64) -> Option<Comparison> {
-        let figures = in_rounds(values, &[1.0, self.truth], seed);
-        compare(&figures[0], &figures[1], self.margin)
-    }
-
-    /// How many rounds are asked for after a comparison.
-    fn rounds_needed(self, pilot: &Comparison) -> Option<usize> {
-        pilot.ratio.logs.repetitions_needed(self.margin.ln_1p(), LEVEL)
-    }
+/// Trials as rounds of two variants, of which the second is 3 % faster.
+fn compared(values: &[f64], seed: u64) -> Option<Comparison> {
+    let figures = in_rounds(values, &[1.0, TRUTH], seed);
+    compare(&figures[0], &figures[1], Method::Rounds.margin())
 }
 
 #[cfg(test)]

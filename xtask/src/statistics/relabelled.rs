@@ -4,7 +4,7 @@
 use analysis::compare;
 use plan::Shuffle;
 
-use super::asked::{Asked, Question, THREE_PERCENT};
+use super::asked::Asked;
 use super::methods::{Method, ROUNDS, in_rounds};
 use super::share::Share;
 
@@ -23,8 +23,8 @@ pub(super) struct Relabelled {
     /// That of all its rounds does not.
     pub(super) alarms_of_all: Share,
     half_widths: f64,
-    /// Whether 3 % are found, and the smallest larger difference for which there are enough rounds.
-    pub(super) asked: Vec<Asked>,
+    /// Whether 3 % are found, if the server goes on as it did where more rounds are asked for than were recorded.
+    pub(super) asked: Asked,
 }
 
 impl Relabelled {
@@ -33,16 +33,18 @@ impl Relabelled {
         if values.len() < 2 * ROUNDS {
             return None;
         }
+        let asked = Asked::named(name.as_str());
         let [alarms, alarms_of_all] = [Share::default(); 2];
         let restarts = values.len();
-        let asked = asked(&name, values, orders, seed);
         let mut all = Self { name, restarts, alarms, alarms_of_all, half_widths: 0.0, asked };
         let mut chance = Shuffle::new(seed);
         for number in 0..orders {
-            let (is_alarm, half_width) = alarm(some(&mut chance, values, 2 * ROUNDS), number);
+            let six = some(&mut chance, values, 2 * ROUNDS);
+            let (is_alarm, half_width) = alarm(six, number);
             all.alarms.add(is_alarm);
             all.half_widths += half_width;
             all.alarms_of_all.add(alarm(values, number).0);
+            all.asked.add(six, number, |count| Some(continued(&mut chance, values, count)));
         }
         Some(all)
     }
@@ -66,29 +68,18 @@ fn some<'v>(chance: &mut Shuffle, values: &'v [f64], count: usize) -> &'v [f64] 
     &values[start..start + count]
 }
 
-/// Whether 3 % are found with the rounds that are asked for, and where the recording has not so many, whether the
-/// smallest larger difference is for which it has.
-fn asked(name: &str, values: &[f64], orders: u64, seed: u64) -> Vec<Asked> {
-    let mut all = Vec::new();
-    for question in std::iter::once(THREE_PERCENT).chain(Question::larger()) {
-        let mut asked = Asked::named(format!("{name}, {}", question.name()), question);
-        let mut chance = Shuffle::new(seed);
-        for number in 0..orders {
-            let six = some(&mut chance, values, 2 * ROUNDS);
-            let is_enough = |count: &usize| *count <= values.len();
-            let others = |count: usize| {
-                Some(count).filter(is_enough).map(|count| some(&mut chance, values, count).to_vec())
-            };
-            asked.add(six, number, others);
-        }
-        let is_answered = asked.is_answered();
-        if is_answered || question == THREE_PERCENT {
-            all.push(asked);
-        }
-        if is_answered {
-            break;
-        }
+/// So many figures, of which there may be fewer: then stretches as long as six rounds, from anywhere, one after the
+/// other. What changes more slowly than a stretch is in the spread from one to the next.
+///
+/// Source: H. R. Künsch, The jackknife and the bootstrap for general stationary observations, Annals of Statistics 17
+/// (1989).
+fn continued(chance: &mut Shuffle, values: &[f64], count: usize) -> Vec<f64> {
+    if count <= values.len() {
+        return some(chance, values, count).to_vec();
     }
+    let stretches = (0..count.div_ceil(2 * ROUNDS)).map(|_| some(chance, values, 2 * ROUNDS));
+    let mut all: Vec<f64> = stretches.flatten().copied().collect();
+    all.truncate(count);
     all
 }
 
@@ -111,21 +102,30 @@ mod tests {
         let found = Relabelled::of("steady".to_owned(), &[100.0; 30], 50, 1).unwrap();
         assert_eq!(found.alarms, Share { count: 0, of: 50 });
         assert_eq!(found.alarms_of_all, Share { count: 0, of: 50 });
-        assert_eq!(found.asked.len(), 1, "six rounds find 3 %");
-        assert_eq!(found.asked[0].found, Share { count: 50, of: 50 });
+        assert_eq!(found.asked.found, Share { count: 50, of: 50 });
         assert!(Relabelled::of("short".to_owned(), &[100.0; 11], 50, 1).is_none());
     }
 
-    /// Trials that differ by 5 % in an order by chance: 3 % by a margin of 1 % ask for hundreds of rounds, of which
-    /// there are 40.
     #[test]
-    fn a_difference_is_tried_for_which_there_are_enough_rounds() {
+    fn a_recording_goes_on_in_stretches_of_its_own() {
+        let values: Vec<f64> = (0..30).map(f64::from).collect();
+        let mut chance = Shuffle::new(1);
+        let within = continued(&mut chance, &values, 20);
+        assert!(within.len() == 20 && within.windows(2).all(|pair| pair[1] == pair[0] + 1.0));
+        let more = continued(&mut chance, &values, 100);
+        assert_eq!(more.len(), 100);
+        let follow = |stretch: &[f64]| stretch.windows(2).all(|pair| pair[1] == pair[0] + 1.0);
+        assert!(more.chunks(2 * ROUNDS).all(follow), "{more:?}");
+    }
+
+    /// Trials that differ by 5 % in an order by chance: 3 % by a margin of 1 % ask for hundreds of rounds.
+    #[test]
+    fn a_difference_is_found_with_more_rounds_than_were_recorded() {
         let mut draws = 7;
         let noisy = (0..80).map(|_| 100.0 * (0.05 * crate::statistics::normal(&mut draws)).exp());
-        let found = Relabelled::of("noisy".to_owned(), &noisy.collect::<Vec<_>>(), 100, 1).unwrap();
-        let [three, larger] = &found.asked[..] else { panic!("{found:?}") };
-        assert!(!three.is_answered() && larger.is_answered(), "{found:?}");
-        assert!(larger.found.of >= 90 && larger.found.count >= 75, "{found:?}");
+        let found = Relabelled::of("noisy".to_owned(), &noisy.collect::<Vec<_>>(), 60, 1).unwrap();
+        assert_eq!(found.asked.found.of, 60);
+        assert!(found.asked.found.count >= 48, "{found:?}");
     }
 
     /// Every second restart is 5 % faster, which no variant can be told from: a period of the machine that meets the

@@ -89,10 +89,15 @@ impl GettingWarm {
         1.0 + (self.slow - 1.0) * (1.0 - fallen.min(1.0))
     }
 
-    /// The mean drift from one time to another, as a part a minute.
+    /// How fast a straight line through the service times of each second falls, as a part a minute.
     fn drift_per_minute(self, from_ns: u64, to_ns: u64) -> f64 {
-        let minutes = (to_ns - from_ns) as f64 / 60e9;
-        (self.factor(from_ns) / self.factor(to_ns)).ln() / minutes
+        let seconds = (to_ns - from_ns) / S;
+        let centre = (seconds as f64 - 1.0) / 2.0;
+        let (products, squares) = (0..seconds).fold((0.0, 0.0), |(products, squares), second| {
+            let (x, at_ns) = (second as f64 - centre, from_ns + second * S + S / 2);
+            (products + x * self.factor(at_ns).ln(), squares + x * x)
+        });
+        -60.0 * products / squares
     }
 
     /// From when on the system is warm.
@@ -261,10 +266,13 @@ mod tests {
     #[test]
     fn a_fall_has_the_drift_of_its_line() {
         let fall = GettingWarm { slow: 2.0, slow_ns: S, falling_ns: 60 * S };
-        // From 1.5 to 1 in 30 s, and 15 s of nothing after it.
         assert_eq!([0, 31 * S, 90 * S].map(|at| fall.factor(at)), [2.0, 1.5, 1.0]);
-        assert!((fall.drift_per_minute(31 * S, 61 * S) - 2.0 * 1.5_f64.ln()).abs() < 1e-12);
-        assert!((fall.drift_per_minute(31 * S, 76 * S) - 4.0 / 3.0 * 1.5_f64.ln()).abs() < 1e-12);
+        // The derivative of ln (1 + x) in the middle of the fall.
+        assert!((fall.drift_per_minute(31 * S, 61 * S) - 1.0 / 1.25).abs() < 0.02);
+        // A step in the middle of 20 s: products 50 ln 2, squares (20^3 - 20) / 12.
+        let step = GettingWarm { slow: 2.0, slow_ns: 10 * S, falling_ns: 0 };
+        let expected = 60.0 * 50.0 * 2.0_f64.ln() / 665.0;
+        assert!((step.drift_per_minute(0, 20 * S) - expected).abs() < 1e-9);
     }
 
     #[test]
