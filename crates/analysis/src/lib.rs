@@ -15,6 +15,7 @@ mod contrast;
 mod cost;
 #[cfg(test)]
 mod draws;
+mod drift;
 mod estimate;
 mod figure;
 mod finding;
@@ -29,6 +30,7 @@ mod levels;
 mod looks;
 mod measured;
 mod members;
+mod memory;
 mod metrics;
 mod moments;
 mod node;
@@ -81,7 +83,7 @@ pub use seek::{
 };
 pub use servers::{KnownServers, cpu_of_server, known_servers};
 pub use several::corrected;
-pub use steady::{STEADY_INTERVALS_MIN, STEADY_LOOKS_GROWTH, steady_from};
+pub use steady::{STEADY_INTERVALS_MIN, STEADY_LOOKS_GROWTH, Steady, steady};
 pub use summary::{
     Cost, EdgeSummary, Fairness, LittlesLaw, OperationSummary, Summary, summarize, summarize_due,
 };

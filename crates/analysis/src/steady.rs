@@ -2,18 +2,22 @@
 //!
 //! Throughput and mean latency of the intervals are cut where what follows tells most of its own mean (the marginal
 //! standard error rule, MSER). The load is steady when the cut is in the first half of what was seen, and what
-//! follows it neither rises, falls nor swings.
+//! follows it neither rises, falls nor swings. That nothing of this was seen does not mean that it is not there:
+//! noise can hide a slow fall. So the rule also says how large a drift could be that was not seen.
 //!
 //! Sources: K. P. White, An effective truncation heuristic for bias reduction in simulation output, Simulation 69
 //! (1997), for the cut; K. Hoad, S. Robinson and R. Davies, Automating warm-up length estimation, Journal of the
 //! Operational Research Society 61 (2010), for its use while a simulation runs, and for the first half; J. von
 //! Neumann, Distribution of the ratio of the mean square successive difference to the variance, Annals of
 //! Mathematical Statistics 12 (1941), for rises, falls and long swings; R. A. Fisher, Tests of significance in
-//! harmonic analysis, Proceedings of the Royal Society A 125 (1929), for shorter swings. MSER-5 joins five
-//! observations, because single ones are noisy; here an interval has already joined its transactions.
+//! harmonic analysis, Proceedings of the Royal Society A 125 (1929), for shorter swings; D. J. Schuirmann, A
+//! comparison of the two one-sided tests procedure, Journal of Pharmacokinetics and Biopharmaceutics 15 (1987), for
+//! what it takes to show that there is no drift. MSER-5 joins five observations, because single ones are noisy; here
+//! an interval has already joined its transactions.
 
 use std::f64::consts::TAU;
 
+use crate::drift::Drift;
 use crate::measured::Slice;
 use crate::moments::mean;
 use crate::trend::with_ends;
@@ -22,6 +26,9 @@ use crate::trend::with_ends;
 pub const STEADY_INTERVALS_MIN: usize = 20;
 /// How much more is seen at each look, as a part of what was seen before.
 pub const STEADY_LOOKS_GROWTH: f64 = 0.1;
+/// The largest drift that does not matter, as a part of the figure, in as long a time as was seen. A load is shown to
+/// be steady when a larger one is excluded.
+const DRIFT_MAX: f64 = 0.05;
 /// The cut leaves so many points at least, because a few points at the end can be alike by chance.
 const POINTS_MIN: usize = 5;
 /// What follows the cut is looked at in so many parts of equal length.
@@ -33,9 +40,30 @@ const LEVEL: f64 = 0.05;
 /// The number that a normally distributed value is above with that probability.
 const NORMAL_LEVEL: f64 = 1.644_853_627;
 
-/// The first interval of those in which the load was steady until the last; `None` when it is not steady, or not for
-/// long enough to tell.
-pub fn steady_from(slices: &[Slice]) -> Option<usize> {
+/// A load in which nothing was seen to change.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Steady {
+    /// The first interval of those in which nothing changed until the last.
+    pub from: usize,
+    /// A larger drift than this would have been seen, with 95 %: a part of throughput or of mean latency, per minute.
+    pub hidden_drift_per_minute: f64,
+    /// Whether a drift that matters would have been seen: one of more than 5 % in as long a time as was seen. Where
+    /// it would not, noise could hide one.
+    pub is_shown: bool,
+}
+
+/// The part of a figure in which nothing changes.
+#[derive(Clone, Copy, Debug)]
+struct Level {
+    /// Its first value.
+    from: usize,
+    /// The largest drift over it that could hide, as a part of the figure.
+    hidden_drift: f64,
+}
+
+/// What is known of a load that has not changed from some interval on until the last; `None` when it was seen to
+/// change, or when there are too few intervals to tell.
+pub fn steady(slices: &[Slice]) -> Option<Steady> {
     if slices.len() < STEADY_INTERVALS_MIN {
         return None;
     }
@@ -47,14 +75,34 @@ pub fn steady_from(slices: &[Slice]) -> Option<usize> {
     let logs: Vec<f64> =
         with_ends(slices).iter().map(|(busy, ended)| (busy / ended).ln()).collect();
     let joined = slices.len() / logs.len().max(1);
-    Some(steady_part(&rates)?.max(steady_part(&logs)? * joined))
+    let (rates, logs) = (Level::of(&rates)?, Level::of(&logs)?);
+    let logs = Level { from: logs.from * joined, ..logs };
+    let minutes = |from: usize| -> f64 {
+        slices[from..].iter().map(|slice| slice.seconds).sum::<f64>() / 60.0
+    };
+    let [one, other] = [rates, logs].map(|level| level.hidden_drift / minutes(level.from));
+    let hidden_drift_per_minute = one.max(other);
+    Some(Steady {
+        from: rates.from.max(logs.from),
+        hidden_drift_per_minute,
+        is_shown: hidden_drift_per_minute * minutes(0) <= DRIFT_MAX,
+    })
 }
 
-/// Where the steady part of relative values begins.
-fn steady_part(values: &[f64]) -> Option<usize> {
-    let cut = cut(values)?;
-    let is_steady = 2 * cut <= values.len() && !has_swing(&values[cut..])?;
-    is_steady.then_some(cut)
+impl Level {
+    /// Of relative values; `None` when they change, or are too few to tell.
+    fn of(values: &[f64]) -> Option<Self> {
+        let from = cut(values)?;
+        let kept = &values[from..];
+        if 2 * from > values.len() || has_swing(kept)? {
+            return None;
+        }
+        let drift = Drift::of(kept)?;
+        let hidden_drift = drift.largest();
+        // A straight line from -1 to 1 has a standard deviation of 1 / sqrt 3.
+        let matters = hidden_drift > DEVIATION_MIN * 12.0_f64.sqrt();
+        (!(matters && drift.is_found())).then_some(Self { from, hidden_drift })
+    }
 }
 
 /// How many values to leave out at the beginning, so that the mean of the others has the least standard error. A
@@ -153,10 +201,39 @@ mod tests {
         rates.into_iter().map(slice).collect()
     }
 
-    /// After how many intervals the rule calls a load steady, and from which on.
+    /// After how many intervals nothing is seen to change, and since which.
+    fn level(slices: &[Slice], first: usize) -> Option<(usize, usize)> {
+        first_look(slices, first, |_| true)
+    }
+
+    /// After how many intervals a load is shown to be steady, and since which it is.
     fn ended(slices: &[Slice], first: usize) -> Option<(usize, usize)> {
+        first_look(slices, first, |steady| steady.is_shown)
+    }
+
+    fn first_look(
+        slices: &[Slice],
+        first: usize,
+        is_enough: fn(&Steady) -> bool,
+    ) -> Option<(usize, usize)> {
         let looks = crate::looks(first, slices.len(), STEADY_LOOKS_GROWTH);
-        looks.into_iter().find_map(|count| Some((count, steady_from(&slices[..count])?)))
+        let seen = |count: usize| Some((count, steady(&slices[..count]).filter(is_enough)?.from));
+        looks.into_iter().find_map(seen)
+    }
+
+    /// So many intervals with noise of this deviation, of which each keeps a part of that of the one before; the rate
+    /// is `level` at each.
+    fn noisy(
+        seed: u64,
+        (count, deviation, kept): (usize, f64, f64),
+        level: impl Fn(f64) -> f64,
+    ) -> Vec<Slice> {
+        let (mut noise, mut state) = (Draws(seed), 0.0);
+        let rates = (0..count).map(|at| {
+            state = kept * state + (1.0 - kept * kept).sqrt() * noise.normal();
+            1_000.0 * level(at as f64) * (1.0 + deviation * state)
+        });
+        slices(rates)
     }
 
     #[test]
@@ -202,8 +279,8 @@ mod tests {
     #[test]
     fn a_constant_load_is_steady_at_the_first_look() {
         assert_eq!(ended(&slices([200.0; 60]), 30), Some((30, 0)));
-        assert_eq!(steady_from(&slices([200.0; 19])), None, "too few intervals");
-        assert_eq!(steady_from(&slices([0.0; 60])), None, "nothing succeeds");
+        assert_eq!(steady(&slices([200.0; 19])), None, "too few intervals");
+        assert_eq!(steady(&slices([0.0; 60])), None, "nothing succeeds");
         // Rounding to whole transactions swings in a regular way that does not matter.
         let rounded = (0..60).map(|at| if at % 7 == 0 { 143.0 } else { 142.0 });
         assert_eq!(ended(&slices(rounded), 30), Some((30, 0)));
@@ -234,22 +311,66 @@ mod tests {
     }
 
     #[test]
-    fn noise_ends_early_even_if_it_lasts() {
+    fn in_noise_nothing_is_soon_seen_to_change_even_if_it_lasts() {
         // Noise of 10 %; at 0.5 and 0.8 each interval keeps that part of the deviation of the one before.
         for (kept, most) in [(0.0, 45), (0.5, 75), (0.8, 180)] {
-            let mut counts: Vec<usize> = (0..200)
-                .map(|seed| {
-                    let (mut noise, mut state) = (Draws(1_000 + seed), 0.0);
-                    let rates = (0..1_000).map(|_| {
-                        state = kept * state + (1.0_f64 - kept * kept).sqrt() * noise.normal();
-                        1_000.0 * (1.0 + 0.1 * state)
-                    });
-                    ended(&slices(rates), 30).map_or(1_000, |(count, _)| count)
-                })
-                .collect();
+            let of = |seed: u64| {
+                let noisy = noisy(1_000 + seed, (1_000, 0.1, kept), |_| 1.0);
+                level(&noisy, 30).map_or(1_000, |(count, _)| count)
+            };
+            let mut counts: Vec<usize> = (0..200).map(of).collect();
             counts.sort_unstable();
             assert!(counts[180] <= most, "{kept}: nine of ten within {}", counts[180]);
         }
+    }
+
+    /// A drift of d over n intervals with noise of s has a standard error of s x sqrt (12 / n). One of 5 % is
+    /// excluded at 5 % when 1.645 of these are less than 5 %, at the earliest: after 130 intervals with noise of 10
+    /// %, 33 with 5 %, 12 with 3 %; and in half of all cases when twice as many are, four times as late.
+    #[test]
+    fn noise_is_waited_out_until_it_hides_no_drift_of_five_percent() {
+        for (deviation, least, most) in [(0.02, 30, 40), (0.05, 33, 160), (0.1, 130, 640)] {
+            let of = |seed| ended(&noisy(seed, (1_000, deviation, 0.0), |_| 1.0), 30);
+            let mut counts: Vec<usize> = (0..40).map(|seed| of(seed).unwrap().0).collect();
+            counts.sort_unstable();
+            assert!(counts[4] >= least && counts[20] <= most, "{deviation}: {counts:?}");
+        }
+    }
+
+    #[test]
+    fn a_slow_fall_is_not_taken_for_steady_because_noise_hides_it() {
+        // A sixth slower at first, to the full rate in 60 s. It is 5 % below after 46 s.
+        let rise = |at: f64| 1.0 / (1.0 + 0.2 * (1.0 - at / 60.0).max(0.0));
+        for (deviation, kept) in [(0.01, 0.0), (0.03, 0.0), (0.05, 0.0), (0.07, 0.5), (0.1, 0.0)] {
+            let early = |seed: &u64| {
+                let noisy = noisy(*seed, (400, deviation, kept), rise);
+                ended(&noisy, 30).is_some_and(|(count, _)| count < 46)
+            };
+            let early = (0..60).filter(early).count();
+            assert!(early <= 3, "{deviation} {kept}: {early} of 60");
+        }
+    }
+
+    /// The half width of two one-sided tests of 5 % is 1.7 standard errors of 5 % x sqrt (12 / 100), over 100 s: 2.9
+    /// %, and 1.8 % a minute. What was seen comes to it: 1.0 % a minute is its standard error.
+    #[test]
+    fn what_could_hide_is_told_per_minute() {
+        let of = |seed| {
+            let steady = steady(&noisy(seed, (100, 0.05, 0.0), |_| 1.0)).filter(|it| it.from < 10);
+            steady.map(|it| it.hidden_drift_per_minute)
+        };
+        let mut all: Vec<f64> = (0..200).filter_map(of).collect();
+        all.sort_by(f64::total_cmp);
+        let median = all[all.len() / 2];
+        assert!(all.len() > 100 && (0.018..0.032).contains(&median), "{} {median}", all.len());
+        // Intervals of a tenth of a second are ten times as short.
+        let short = |slice: Slice| Slice { seconds: 0.1, ..slice };
+        let long = noisy(1, (100, 0.05, 0.0), |_| 1.0);
+        let short: Vec<Slice> = long.iter().copied().map(short).collect();
+        let [long, short] = [steady(&long), steady(&short)].map(|it| it.unwrap());
+        let ratio = short.hidden_drift_per_minute / long.hidden_drift_per_minute;
+        assert!((ratio - 10.0).abs() < 1e-6, "{ratio}");
+        assert_eq!(short.is_shown, long.is_shown);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::moments::mean;
 use crate::student::p_value;
 
 /// Fewer points than this show no trend.
-const POINTS_MIN: usize = 5;
+pub(crate) const POINTS_MIN: usize = 5;
 /// Waves used by the test: those with up to half as many periods in the series. Shorter noise has no effect.
 const WAVES_MAX: usize = 32;
 /// How often noise alone may make a trend significant. Strict, because every trial is tested twice.
@@ -96,21 +96,24 @@ fn is_significant(values: &[f64]) -> bool {
     let best = fits.iter().map(|fit| fit.log_likelihood).fold(f64::NEG_INFINITY, f64::max);
     let weight = |fit: &Fit| (fit.log_likelihood - best).exp();
     let weights: f64 = fits.iter().map(weight).sum();
-    let p: f64 = fits.iter().map(|fit| weight(fit) * p_value(fit.t, waves.len() - 1)).sum();
+    let p: f64 = fits.iter().map(|fit| weight(fit) * p_value(fit.t(), waves.len() - 1)).sum();
     p < LEVEL * weights
 }
 
 /// The regression of a series' waves on those of a straight line.
-struct Fit {
-    /// Slope over its standard error.
-    t: f64,
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fit {
+    /// The rise from one value to the next.
+    pub(crate) slope: f64,
+    /// Its standard error, with as many degrees of freedom as there are waves less one.
+    pub(crate) standard_error: f64,
     /// Up to a constant, with slope and scale integrated out.
-    log_likelihood: f64,
+    pub(crate) log_likelihood: f64,
 }
 
 impl Fit {
     /// `waves` are those of the series and of the line, `variances` those of the noise up to a factor.
-    fn of(waves: &[(f64, f64)], variances: &[f64]) -> Self {
+    pub(crate) fn of(waves: &[(f64, f64)], variances: &[f64]) -> Self {
         let weighted = |part: &dyn Fn(&(f64, f64)) -> f64| -> f64 {
             waves.iter().zip(variances).map(|(wave, variance)| part(wave) / variance).sum()
         };
@@ -122,9 +125,15 @@ impl Fit {
         let freedom = waves.len() as f64 - 1.0;
         let logs: f64 = variances.iter().map(|variance| variance.ln()).sum();
         Self {
-            t: slope / (residual / freedom / line).sqrt(),
+            slope,
+            standard_error: (residual / freedom / line).sqrt(),
             log_likelihood: -0.5 * (logs + line.ln() + freedom * residual.ln()),
         }
+    }
+
+    /// The slope over its standard error.
+    fn t(&self) -> f64 {
+        self.slope / self.standard_error
     }
 }
 

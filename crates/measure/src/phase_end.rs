@@ -17,7 +17,7 @@ pub struct DecidedEnds {
 }
 
 /// A warm-up that was to last until the load was steady.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SteadyWarmUp {
     /// The shortest that it could be.
     pub at_least_ns: Nanos,
@@ -29,12 +29,16 @@ pub struct SteadyWarmUp {
 }
 
 /// A load that was seen to be steady, on the trial's clock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SteadyState {
     /// From when on it was.
     pub from_ns: Nanos,
     /// The end of what was seen when that was decided.
     pub seen_ns: Nanos,
+    /// A larger drift of throughput or of mean latency than this would have been seen, with 95 %: a part of the
+    /// figure, per minute. `None` in records of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hidden_drift_per_minute: Option<f64>,
 }
 
 /// Measuring that was to last until a figure was precise.

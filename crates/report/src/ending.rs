@@ -29,7 +29,10 @@ pub(crate) fn sentences(digest: &Digest<'_>) -> Vec<String> {
         let lengths = steady.iter().map(|trial| trial.window().0 as f64 / 1e9);
         let range = range(lengths, "after");
         let part = part_of(&steady, &warm_ups);
-        lines.push(format!("The load was steady before the measuring in {part}{range}."));
+        let hidden = |trial: &&Trial<'_>| ends(trial).warm_up?.steady?.hidden_drift_per_minute;
+        let most = steady.iter().filter_map(hidden).reduce(f64::max);
+        let seen = most.map(seen_drift).unwrap_or_default();
+        lines.push(format!("The load was steady before the measuring in {part}{range}{seen}."));
     }
     let measured = of(&|it| it.precision.is_some());
     if let Some(asked) = measured.first().and_then(|trial| ends(trial).precision) {
@@ -65,6 +68,7 @@ pub(crate) fn json(trial: &Trial<'_>) -> Option<Value> {
         "warm_up": warm_up.map(|it| json!({
             "steady_from_ns": it.steady.map(|steady| steady.from_ns),
             "seen_ns": it.steady.map(|steady| steady.seen_ns),
+            "hidden_drift_per_minute": it.steady.and_then(|steady| steady.hidden_drift_per_minute),
             "at_least_ns": it.at_least_ns,
             "at_most_ns": it.at_most_ns,
         })),
@@ -87,13 +91,23 @@ fn warm_up_text(warm_up: SteadyWarmUp, trial: &Trial<'_>) -> String {
     let took = |ns: u64| duration(std::time::Duration::from_nanos(ns));
     match warm_up.steady {
         Some(steady) => format!(
-            "{}; the load was steady from {} on, by what was seen until {}",
+            "{}; the load was steady from {} on, by what was seen until {}{}",
             took(trial.window().0),
             took(steady.from_ns),
-            took(steady.seen_ns)
+            took(steady.seen_ns),
+            steady.hidden_drift_per_minute.map(seen_drift).unwrap_or_default()
         ),
         None => format!("not steady within {}", took(warm_up.at_most_ns)),
     }
+}
+
+/// A smaller drift, a minute, is not told from none.
+const DRIFT_MIN: f64 = 0.001;
+
+/// How large a drift would have been seen.
+fn seen_drift(per_minute: f64) -> String {
+    let least = percent(per_minute.max(DRIFT_MIN));
+    format!("; a drift of more than {least} per minute would have been seen")
 }
 
 fn precision_text(precision: Precision) -> String {
@@ -128,7 +142,8 @@ mod tests {
     const NEVER: SteadyWarmUp = SteadyWarmUp { at_least_ns: S, at_most_ns: 2 * S, steady: None };
 
     fn steady() -> DecidedEnds {
-        let state = SteadyState { from_ns: S / 2, seen_ns: 3 * S / 2 };
+        let (from_ns, seen_ns, hidden_drift_per_minute) = (S / 2, 3 * S / 2, Some(0.031));
+        let state = SteadyState { from_ns, seen_ns, hidden_drift_per_minute };
         DecidedEnds {
             warm_up: Some(SteadyWarmUp { steady: Some(state), ..NEVER }),
             precision: None,
@@ -145,7 +160,11 @@ mod tests {
     fn every_trial_says_how_its_phases_ended() {
         let never = DecidedEnds { warm_up: Some(NEVER), precision: None };
         let cases = [
-            (steady(), "the load was steady from 500 ms on, by what was seen until 1.50 s"),
+            (
+                steady(),
+                "the load was steady from 500 ms on, by what was seen until 1.50 s; a drift of more than 3.1 % per \
+                 minute would have been seen",
+            ),
             (never, "not steady within 2.00 s"),
             (precise(Some(0.032)), "p99 within 5.0 %: 3.2 %"),
             (precise(Some(0.073)), "p99 not within 5.0 %: 7.3 %"),
@@ -170,6 +189,7 @@ mod tests {
         let digest = Digest::new(&run);
         let told = sentences(&digest);
         assert!(told[0].starts_with("The load was steady before the measuring in 1 of 2 trials"));
+        assert!(told[0].ends_with("; a drift of more than 3.1 % per minute would have been seen."));
         assert!(told[1].starts_with("Measured until p99 was within 5.0 %: in 1 of 1 trial after"));
         let views = [
             crate::terminal::terminal(&digest),
@@ -181,6 +201,8 @@ mod tests {
             assert!(view.contains("was not steady when the measuring began"), "{view}");
         }
         let value: Value = serde_json::from_str(&crate::json::json(&digest)).unwrap();
+        let seen = &value["trials"][0]["decided_ends"]["warm_up"]["hidden_drift_per_minute"];
+        assert_eq!(*seen, json!(0.031));
         let ends = &value["trials"][1]["decided_ends"];
         assert_eq!(ends["precision"]["half_width"], json!(0.032));
         assert_eq!(ends["warm_up"]["steady_from_ns"], Value::Null);

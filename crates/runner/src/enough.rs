@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use analysis::{
     PRECISE_INTERVALS_MIN, PRECISE_LOOKS_GROWTH, STEADY_INTERVALS_MIN, STEADY_LOOKS_GROWTH, Slice,
-    SoFar, half_width, looks, steady_from,
+    SoFar, half_width, looks, steady,
 };
 use engine::PhaseEnds;
 use measure::{
@@ -13,6 +13,10 @@ use measure::{
     SteadyState, SteadyWarmUp, nanos,
 };
 use plan::LoadPlan;
+
+/// In this part of the longest warm-up a load has to be shown to be steady. Then it is enough that nothing was seen
+/// to change, so that noise costs this part at most.
+const SHOWN_PART: u32 = 2;
 
 /// The decisions of one trial.
 #[derive(Debug)]
@@ -27,6 +31,8 @@ pub struct Enough {
 struct WarmUp {
     /// The numbers of intervals at which it is looked at.
     looks: Vec<usize>,
+    /// With so many intervals it is enough that nothing was seen to change.
+    shown_until: usize,
     slices: Vec<Slice>,
     /// Where each interval begins.
     starts_ns: Vec<Nanos>,
@@ -84,6 +90,7 @@ impl WarmUp {
         let first = intervals(at_least, load).max(STEADY_INTERVALS_MIN);
         Self {
             looks: looks(first, intervals(load.warm_up, load), STEADY_LOOKS_GROWTH),
+            shown_until: intervals(load.warm_up / SHOWN_PART, load),
             slices: Vec::new(),
             starts_ns: Vec::new(),
             result: SteadyWarmUp {
@@ -99,11 +106,18 @@ impl WarmUp {
         self.starts_ns.push(interval.start_ns);
         let is_look = self.looks.binary_search(&self.slices.len()).is_ok();
         if self.result.steady.is_none() && is_look {
-            let from = steady_from(&self.slices).and_then(|at| self.starts_ns.get(at));
-            self.result.steady =
-                from.map(|from| SteadyState { from_ns: *from, seen_ns: interval.end_ns });
+            self.result.steady = self.steady(interval.end_ns);
         }
         self.result.steady.is_some()
+    }
+
+    /// What is known of a steady load after the intervals so far, the last of which ended at `seen_ns`.
+    fn steady(&self, seen_ns: Nanos) -> Option<SteadyState> {
+        let is_patient = self.slices.len() < self.shown_until;
+        let found = steady(&self.slices).filter(|found| found.is_shown || !is_patient)?;
+        let from_ns = *self.starts_ns.get(found.from)?;
+        let hidden_drift_per_minute = Some(found.hidden_drift_per_minute);
+        Some(SteadyState { from_ns, seen_ns, hidden_drift_per_minute })
     }
 }
 
@@ -196,13 +210,37 @@ mod tests {
         let step = |at| if at < 20 { 50 } else { 100 };
         let mut enough = Enough::new(&load, Some(Duration::from_secs(30)));
         assert_eq!(ended(&mut enough, Phase::WarmUp, step), Some(42));
-        let steady = Some(SteadyState { from_ns: 20 * S, seen_ns: 42 * S });
-        let expected = SteadyWarmUp { at_least_ns: 30 * S, at_most_ns: 300 * S, steady };
-        assert_eq!(enough.ends(), DecidedEnds { warm_up: Some(expected), precision: None });
+        let found = enough.ends().warm_up.unwrap();
+        assert_eq!((found.at_least_ns, found.at_most_ns), (30 * S, 300 * S));
+        let state = found.steady.unwrap();
+        assert_eq!((state.from_ns, state.seen_ns), (20 * S, 42 * S));
+        // Rates that are all the same hide nothing.
+        assert!(state.hidden_drift_per_minute.unwrap() < 1e-9, "{state:?}");
         // Without an end there is nothing to record but the limits.
         let mut never = Enough::new(&load, Some(Duration::from_secs(30)));
         assert_eq!(ended(&mut never, Phase::WarmUp, |at| 20 + at), None);
         assert_eq!(never.ends().warm_up.unwrap().steady, None);
+    }
+
+    #[test]
+    fn noise_that_could_hide_a_drift_costs_half_of_the_longest_warm_up_at_most() {
+        // A tenth up or down by turns that look like chance: to exclude a drift of 5 % takes 130 intervals at least.
+        let chance = |at: u64| plan::split_mix::mix(at + 1) % 2;
+        let noisy = |at: u64| 100 + 20 * chance(at) - 10;
+        let ended = |line: &str| {
+            let load = load(line);
+            let steady_from = load.steady.as_ref().map(|it| it.at_least);
+            ended(&mut Enough::new(&load, steady_from), Phase::WarmUp, noisy).unwrap()
+        };
+        let whole = ended("warm_up = \"steady\"");
+        assert!((120..=200).contains(&whole), "{whole}");
+        // The looks after 40 intervals of 80, and after 60 of 120.
+        for at_most in [80, 120] {
+            let half = ended(&format!(
+                "warm_up = {{ until = \"steady\", at_least = \"20s\", at_most = \"{at_most}s\" }}"
+            ));
+            assert!((at_most / 2..at_most).contains(&half), "{at_most}: {half}");
+        }
     }
 
     #[test]

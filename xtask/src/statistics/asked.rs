@@ -11,8 +11,9 @@ const TRUTH: f64 = 1.03;
 
 /// The head of the table.
 pub(super) const HEAD: &str = "\
-| trials | found by six rounds % | asked for, median | nine in ten ask for at most | found with those % | found in all % |
-|---|---|---|---|---|---|";
+| trials | found by six rounds % | asked for, median | nine in ten ask for at most | asked for more than there are % \
+| found with those % | found in all % |
+|---|---|---|---|---|---|---|";
 
 /// What became of comparisons.
 #[derive(Debug, Default)]
@@ -24,7 +25,7 @@ pub(super) struct Asked {
     /// The comparison is found by six rounds, or by as many as were asked for.
     pub(super) found: Share,
     /// More rounds were asked for than there are trials.
-    pub(super) too_many: u64,
+    too_many: Share,
 }
 
 impl Asked {
@@ -62,10 +63,9 @@ impl Asked {
             return;
         };
         self.rounds.push(rounds);
-        let Some(others) = others(2 * rounds) else {
-            self.too_many += 1;
-            return;
-        };
+        let others = others(2 * rounds);
+        self.too_many.add(others.is_none());
+        let Some(others) = others else { return };
         let is_found =
             compared(&others, !seed).is_some_and(|it| it.verdict == Significance::Higher);
         self.with_asked.add(is_found);
@@ -80,11 +80,12 @@ impl Asked {
             rounds.get(rounds.len() * part / 10).map_or("-".to_owned(), usize::to_string)
         };
         format!(
-            "| {} | {} | {} | {} | {} | {} |",
+            "| {} | {} | {} | {} | {} | {} | {} |",
             self.name,
             self.at_once,
             at(5),
             at(9),
+            self.too_many,
             self.with_asked,
             self.found
         )

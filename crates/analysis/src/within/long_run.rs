@@ -1,22 +1,10 @@
 //! The uncertainty of the mean of values that follow each other and depend on each other, such as the counts of
 //! successive intervals: a queue that is long now is long a second later.
 
+use crate::memory::{Memory, likely};
 use crate::student::{critical_t, upper_tail};
 use crate::trend::cosine_waves;
 
-/// How long noise may last, at least, in values: so long noise is considered however short the series is.
-const MEMORY_CONSIDERED: f64 = 11.0;
-/// The same as a part of the series: noise that lasts longer than this part is a drift, which has its own test.
-const MEMORY_SHARE: f64 = 0.25;
-/// The shortest memory that is considered beside none: neighbours have a correlation of a quarter.
-const MEMORY_MIN: f64 = 0.7;
-/// Memories that are considered beside none, with equal ratios.
-const MEMORIES: usize = 12;
-/// The weight of noise without memory against each of these. With it, and the numbers above, intervals of independent
-/// values are hardly too wide, and those of values with a memory of four to five are not too narrow.
-const WEIGHT_OF_NONE: f64 = 5.0;
-/// A memory that is so much less likely than the likeliest has no effect.
-const LIKELIHOOD_MIN: f64 = 1e-4;
 /// The half width is exact to this part.
 const PRECISION: f64 = 1e-4;
 
@@ -41,12 +29,10 @@ pub(super) fn half_width(values: &[f64]) -> f64 {
     if squares.iter().sum::<f64>() <= 0.0 {
         return 0.0;
     }
-    let fits: Vec<Fit> = memories(values.len())
-        .map(|(memory, weight)| Fit::of(&squares, values.len(), memory, weight))
-        .collect();
-    let best = fits.iter().map(|fit| fit.log_weight).fold(f64::NEG_INFINITY, f64::max);
-    let weighted = fits.iter().map(|fit| ((fit.log_weight - best).exp(), fit.standard_error));
-    let likely: Vec<(f64, f64)> = weighted.filter(|(weight, _)| *weight > LIKELIHOOD_MIN).collect();
+    let likely = likely(values.len(), |memory| {
+        let fit = Fit::of(&squares, values.len(), memory);
+        (fit.log_weight, fit.standard_error)
+    });
     widest(&likely, squares.len())
 }
 
@@ -66,16 +52,6 @@ pub(super) fn variance_of_mean(values: &[f64]) -> f64 {
     squares / count / n
 }
 
-/// Each memory that is considered, in values, with its weight. The first is none.
-fn memories(count: usize) -> impl Iterator<Item = (f64, f64)> {
-    let longest = (MEMORY_SHARE * count as f64).max(MEMORY_CONSIDERED);
-    let of = move |step: usize| {
-        let part = step as f64 / (MEMORIES - 1) as f64;
-        (MEMORY_MIN * (longest / MEMORY_MIN).powf(part), 1.0)
-    };
-    std::iter::once((0.0, WEIGHT_OF_NONE)).chain((0..MEMORIES).map(of))
-}
-
 /// The mean of a series under noise of one memory.
 struct Fit {
     standard_error: f64,
@@ -84,25 +60,16 @@ struct Fit {
 }
 
 impl Fit {
-    fn of(squares: &[f64], count: usize, memory: f64, weight: f64) -> Self {
-        let correlation = if memory > 0.0 { (-1.0 / memory).exp() } else { 0.0 };
-        let variances: Vec<f64> =
-            (1..=squares.len()).map(|wave| variance(correlation, wave, count)).collect();
+    fn of(squares: &[f64], count: usize, memory: Memory) -> Self {
+        let variances = memory.variances(squares.len(), count);
         let scaled = squares.iter().zip(&variances).map(|(square, variance)| square / variance);
         let (sum, waves) = (scaled.sum::<f64>(), squares.len() as f64);
         let logs: f64 = variances.iter().map(|variance| variance.ln()).sum();
         Self {
             standard_error: (sum / waves / count as f64).sqrt(),
-            log_weight: weight.ln() - 0.5 * (logs + waves * sum.ln()),
+            log_weight: memory.log_weight() - 0.5 * (logs + waves * sum.ln()),
         }
     }
-}
-
-/// The variance of a wave as a part of the variance of a wave without end: the spectrum of a first-order
-/// autoregression, whose next value is the last one times the correlation plus noise.
-fn variance(correlation: f64, wave: usize, count: usize) -> f64 {
-    let cosine = (std::f64::consts::PI * wave as f64 / count as f64).cos();
-    (1.0 - correlation).powi(2) / (1.0 - 2.0 * correlation * cosine + correlation.powi(2))
 }
 
 /// The distance from the mean that is exceeded with 5 % probability, on average over weighted standard errors.
@@ -134,16 +101,10 @@ mod tests {
         // All n - 1 waves together are the sum of squared deviations: mean 5, squares 4 + 0 + 1 + 9 + 16 + 16.
         assert!((waves - 46.0).abs() < 1e-9, "{waves}");
         let squares: Vec<f64> = cosine_waves(&values).map(|it| it * it / 3.0).collect();
-        let fit = Fit::of(&squares, 6, 0.0, 1.0);
+        let none = Memory::all(6).next().unwrap();
+        let fit = Fit::of(&squares, 6, none);
         // The usual standard error: sqrt (46 / 5 / 6).
         assert!((fit.standard_error - (46.0_f64 / 30.0).sqrt()).abs() < 1e-9);
-    }
-
-    /// Of the spectrum s / (1 - 2 r cos w + r^2) over its value at 0, at w = pi / 2: (1 - r)^2 / (1 + r^2).
-    #[test]
-    fn the_variance_of_a_wave_is_that_of_an_autoregression() {
-        assert!((variance(0.5, 4, 8) - 0.25 / 1.25).abs() < 1e-12);
-        assert_eq!(variance(0.0, 3, 8), 1.0);
     }
 
     #[test]

@@ -67,14 +67,19 @@ fn a_warm_up_until_steady_does_not_end_while_a_system_gets_faster() {
 }
 
 #[test]
-fn noise_without_a_trend_ends_a_warm_up_early() {
+fn noise_without_a_trend_ends_a_warm_up_at_half_of_its_limit() {
+    // In 300 s it cannot be excluded that noise hides a drift of 5 %. After half of them it is enough that none was
+    // seen; the looks are at 163 and 179 s.
+
     let noise = "distribution = \"exponential\"\n\
                  noise = [{ kind = \"autocorrelated\", deviation = 0.05, time = \"2s\" }]";
     for load in ["", "rate = 100\n"] {
         let load = format!("{load}warm_up = \"steady\"\ntime = \"5s\"");
         let trial = trial(noise, &load);
         let (start, end) = window(&trial);
-        assert!((30 * S..=90 * S).contains(&start) && end == start + 5 * S, "{load}: {start}");
+        assert!((30 * S..=180 * S).contains(&start) && end == start + 5 * S, "{load}: {start}");
+        let hidden = &trial["decided_ends"]["warm_up"]["hidden_drift_per_minute"];
+        assert!(hidden.as_f64().unwrap() > 0.01, "{hidden}");
         assert!(!codes(&trial).contains(&"never-steady"));
     }
 }

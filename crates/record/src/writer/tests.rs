@@ -237,7 +237,11 @@ fn decided_ends() -> DecidedEnds {
         warm_up: Some(SteadyWarmUp {
             at_least_ns: 2,
             at_most_ns: 9,
-            steady: Some(SteadyState { from_ns: 1, seen_ns: 3 }),
+            steady: Some(SteadyState {
+                from_ns: 1,
+                seen_ns: 3,
+                hidden_drift_per_minute: Some(0.03),
+            }),
         }),
         precision: Some(Precision {
             figure: PreciseFigure::Percentile(99.0),
