@@ -10,6 +10,7 @@ mod down;
 mod echo;
 mod experiment;
 mod generate;
+mod history;
 mod list;
 mod option_names;
 mod report;
@@ -46,6 +47,7 @@ pub(crate) fn dispatch(args: Args) -> Result<ExitCode> {
         Command::Echo(args) => echo::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::History(args) => history::run(&args),
         Command::List(args) => list::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::Workloads(args) => catalogue::workloads(args.name.as_deref()),

@@ -23,6 +23,7 @@ use record::{
 use crate::comparison::Row;
 use crate::conclusion::Conclusion;
 use crate::noise_floor;
+use crate::scaling::Sweep;
 use points::points;
 
 /// Stands for a latency without an upper bound, and leaves room for the mean of two of them.
@@ -44,6 +45,8 @@ pub struct Digest<'a> {
     pub(crate) findings: Vec<Finding>,
     /// What is compared in each group of variants; made when it is first asked for.
     pub(crate) compared: OnceLock<Vec<Vec<Row>>>,
+    /// The sweeps over clients; fitted when they are first asked for.
+    pub(crate) sweeps: OnceLock<Vec<Sweep>>,
     /// The conclusions; made when they are first asked for.
     pub(crate) conclusions: OnceLock<Vec<Conclusion>>,
 }
@@ -94,8 +97,8 @@ impl<'a> Digest<'a> {
         });
         let points = points(&trials);
         let findings = check_run(&run_facts(run));
-        let (compared, conclusions) = (OnceLock::new(), OnceLock::new());
-        let mut digest = Self { run, trials, points, findings, compared, conclusions };
+        let (compared, sweeps, conclusions) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        let mut digest = Self { run, trials, points, findings, compared, sweeps, conclusions };
         let of_variants = noise_floor::findings(&digest);
         digest.findings.extend(of_variants);
         digest

@@ -21,6 +21,7 @@ mod generator;
 mod go_echo;
 mod go_mysql;
 mod grpc;
+mod history;
 mod hostile;
 mod hostile_service;
 mod hostile_tls;
