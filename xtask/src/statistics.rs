@@ -1,7 +1,7 @@
 //! How often dyno's statistics err, counted on simulated systems whose truth is known, and on recorded servers that are
 //! compared with themselves: comparisons by every method without a difference (A/A) and with one (A/B) under noise of
-//! several kinds, the checks and the intervals of single trials, phases that end by what is measured, and seeks for a
-//! capacity.
+//! several kinds, the checks and the intervals of single trials, phases that end by what is measured, seeks for a
+//! capacity, and sweeps over clients.
 
 mod asked;
 mod checks;
@@ -17,6 +17,7 @@ mod recording;
 mod relabelled;
 mod seeks;
 mod share;
+mod sweeps;
 mod table;
 mod trial;
 mod warm_ups;
@@ -52,7 +53,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Only this table
-    #[arg(long, value_parser = ["comparisons", "methods", "recordings", "checks", "intervals", "ends", "seeks"])]
+    #[arg(long, value_parser = ["comparisons", "methods", "recordings", "checks", "intervals", "ends", "seeks", "usl"])]
     only: Option<String>,
     /// The folder of the recordings [default: benchmarks/recordings]
     #[arg(long)]
@@ -95,6 +96,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     page.table::<warm_ups::WarmUp>("ends")?;
     page.table::<precisions::Precise>("ends")?;
     page.table::<seeks::Sought>("seeks")?;
+    page.table::<sweeps::OnTheLaw>("usl")?;
+    page.table::<sweeps::Queueing>("usl")?;
     let goals = page.goals.table().map(|table| format!("## Goals\n\n{table}\n"));
     for section in goals.into_iter().chain(page.sections) {
         println!("{section}");

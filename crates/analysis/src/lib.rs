@@ -8,12 +8,12 @@
 mod advice;
 mod ceiling;
 mod chance;
+mod change_points;
 mod check;
 mod compare;
 mod connections;
 mod contrast;
 mod cost;
-#[cfg(test)]
 mod draws;
 mod drift;
 mod estimate;
@@ -38,6 +38,7 @@ mod open_loop;
 mod precise;
 mod ratio;
 mod rules;
+mod scaling;
 mod seek;
 mod servers;
 mod several;
@@ -49,6 +50,7 @@ mod validity;
 mod within;
 
 pub use ceiling::{CeilingSummary, ceiling};
+pub use change_points::{ChangePoint, ChangeTest, change_points};
 pub use check::{RunFacts, check, check_baseline_again, check_run};
 pub use compare::{
     Comparison, LEVEL, ROUNDS_MIN, RoundFigure, Significance, compare, compare_independent,
@@ -77,6 +79,7 @@ pub use open_loop::OpenSummary;
 pub use precise::{PRECISE_INTERVALS_MIN, PRECISE_LOOKS_GROWTH, SoFar, half_width};
 pub use ratio::{Ratio, independent_ratio, paired_ratio};
 pub use rules::{ScoreSummary, ShareSummary, composite, is_set_of_operations};
+pub use scaling::{FittedLevel, NoScaling, Peak, Quality, Ranged, Scaling, ScalingLevel, scaling};
 pub use seek::{
     BoundShare, Capacity, JudgedProbe, NextProbe, Seek, SeekOutcome, Step, assess,
     transactions_needed,

@@ -47,6 +47,8 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Compare stored runs, or variants of them: ratios with intervals, verdicts, and what differs besides.
     Compare(CompareArgs),
+    /// Show the figures of a plan over its stored runs, and when they changed.
+    History(HistoryArgs),
     /// List stored runs.
     List(ListArgs),
     /// Write a workload's data to files for a system's own bulk loader.
@@ -389,6 +391,53 @@ pub(crate) struct CompareArgs {
     /// Format of the comparison on standard output.
     #[arg(long, value_enum, default_value_t = ComparisonFormat::Text)]
     pub(crate) format: ComparisonFormat,
+}
+
+/// A view of a history for standard output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum HistoryFormat {
+    /// Tables for the terminal.
+    Text,
+    /// All figures and changes, for programs.
+    Json,
+}
+
+/// How changes are told from chance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TestOfChanges {
+    /// Random orders of the runs; right for figures of any distribution, and needs several runs after a change.
+    Permutation,
+    /// Student's t, as Apache Otava has it; finds a change in fewer runs, and more that are none.
+    Student,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct HistoryArgs {
+    /// Folders of results.
+    #[arg(default_value = RESULTS, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) folders: Vec<PathBuf>,
+    /// Name of the plan [default: that of the newest run]. Runs belong to the history when their plan has the text of the
+    /// newest one's, but for comments.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) plan: Option<String>,
+    /// Leave out runs that began earlier, such as 2026-03-01 (UTC) or 2026-03-01T12:00:00Z.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) since: Option<String>,
+    /// The test that decides which changes are more than chance.
+    #[arg(long, value_enum, default_value_t = TestOfChanges::Permutation)]
+    pub(crate) test: TestOfChanges,
+    /// The chance of a change in a series that has none, for each series.
+    #[arg(long, value_name = "PERCENT", default_value = "1%")]
+    pub(crate) level: String,
+    /// Format of the history on standard output.
+    #[arg(long, value_enum, default_value_t = HistoryFormat::Text)]
+    pub(crate) format: HistoryFormat,
+    /// Also write a page with plots to this file.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) page: Option<PathBuf>,
+    /// Fail (exit code 1) when a figure changed.
+    #[arg(long)]
+    pub(crate) fail_on_change: bool,
 }
 
 #[derive(Debug, ClapArgs)]

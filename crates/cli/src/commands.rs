@@ -11,6 +11,7 @@ mod echo;
 mod experiment;
 mod generate;
 mod generator;
+mod history;
 mod list;
 mod option_names;
 mod report;
@@ -48,6 +49,7 @@ pub(crate) fn dispatch(args: Args) -> Result<ExitCode> {
         Command::Echo(args) => echo::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::History(args) => history::run(&args),
         Command::List(args) => list::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::Generator => generator::run(),

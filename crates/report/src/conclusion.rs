@@ -18,6 +18,7 @@ use crate::template::{self, fill};
 use crate::{ceiling, comparison};
 
 pub(crate) use compared::of_loads;
+pub(crate) use swept::points_of;
 pub(crate) use trials::{behind_all, none_believed, not_valid};
 pub(crate) use words::Code;
 

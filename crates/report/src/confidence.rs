@@ -110,7 +110,7 @@ impl Estimated {
     }
 
     /// Its key in report.json and the column of report.csv.
-    fn key(self) -> String {
+    pub(crate) fn key(self) -> String {
         format!("{}{}", self.name(), self.unit())
     }
 

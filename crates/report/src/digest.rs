@@ -24,6 +24,7 @@ use record::{
 use crate::comparison::Row;
 use crate::conclusion::Conclusion;
 use crate::noise_floor;
+use crate::scaling::Sweep;
 use generators::{clients_left, parts, usage_of};
 use points::points;
 
@@ -46,6 +47,8 @@ pub struct Digest<'a> {
     pub(crate) findings: Vec<Finding>,
     /// What is compared in each group of variants; made when it is first asked for.
     pub(crate) compared: OnceLock<Vec<Vec<Row>>>,
+    /// The sweeps over clients; fitted when they are first asked for.
+    pub(crate) sweeps: OnceLock<Vec<Sweep>>,
     /// The conclusions; made when they are first asked for.
     pub(crate) conclusions: OnceLock<Vec<Conclusion>>,
 }
@@ -96,8 +99,8 @@ impl<'a> Digest<'a> {
         });
         let points = points(&trials);
         let findings = check_run(&run_facts(run));
-        let (compared, conclusions) = (OnceLock::new(), OnceLock::new());
-        let mut digest = Self { run, trials, points, findings, compared, conclusions };
+        let (compared, sweeps, conclusions) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        let mut digest = Self { run, trials, points, findings, compared, sweeps, conclusions };
         let of_variants = noise_floor::findings(&digest);
         digest.findings.extend(of_variants);
         digest

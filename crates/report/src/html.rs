@@ -4,7 +4,9 @@
 mod bars;
 mod charts;
 mod compared;
+mod document;
 mod frame;
+mod history;
 mod over_time;
 mod sought;
 mod spectrum;
@@ -19,11 +21,10 @@ use crate::svg::Chart;
 use crate::table::{Table, escape};
 use crate::{
     calls, ceiling, conclusion, confidence, cross_check, ending, generator, generators, loading,
-    member_exits, messages, operations, rules, settings, tables, turns, variance,
+    member_exits, messages, operations, rules, scaling, settings, tables, turns, variance,
 };
 
-const STYLE: &str = include_str!("html/style.css");
-const SCRIPT: &str = include_str!("html/values.js");
+use document::{closing, opening};
 
 /// Trials are shown open up to this number.
 const OPEN_TRIALS_MAX: usize = 2;
@@ -36,13 +37,7 @@ const OPEN_PLACES_MAX: usize = 4;
 
 /// The whole report as one page of HTML with inline SVG.
 pub fn html(digest: &Digest<'_>) -> String {
-    let title = escape(&digest.caption(digest.title()));
-    let mut out = format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
-         <meta name=\"color-scheme\" content=\"light dark\"/>\n<title>{title}</title>\n\
-         <style>\n{STYLE}</style>\n</head>\n<body>\n"
-    );
+    let mut out = opening(&escape(&digest.caption(digest.title())));
     out.push_str(&head(digest));
     out.push_str("<main>\n");
     out.push_str(&conclusions(digest));
@@ -51,6 +46,7 @@ pub fn html(digest: &Digest<'_>) -> String {
     out.push_str(&compared::compared(digest));
     out.push_str(&warnings(digest));
     out.push_str(&plots(digest));
+    out.push_str(&scalability(digest));
     out.push_str(&variances(digest));
     out.push_str(&operations(digest));
     out.push_str(&calls(digest));
@@ -64,7 +60,7 @@ pub fn html(digest: &Digest<'_>) -> String {
     trials(digest, &mut out);
     out.push_str(&environment_section(digest));
     out.push_str(&again(digest.run));
-    out.push_str(&format!("</main>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n"));
+    out.push_str(&closing());
     out
 }
 
@@ -245,6 +241,15 @@ fn calls(digest: &Digest<'_>) -> String {
     }
     let body = format!("{}{}", folded(&calls, &digest.under_test()), paragraph(calls::NOTE));
     section("calls", "Calls", &body)
+}
+
+fn scalability(digest: &Digest<'_>) -> String {
+    let sweeps = scaling::table(digest);
+    if sweeps.is_empty() {
+        return String::new();
+    }
+    let table = folded(&sweeps, &digest.under_test());
+    section("scalability", scaling::TITLE, &format!("{table}{}", paragraph(scaling::NOTE)))
 }
 
 fn variances(digest: &Digest<'_>) -> String {

@@ -22,6 +22,7 @@ use crate::messages;
 use crate::noise_floor;
 use crate::number::percentile_name;
 use crate::rules;
+use crate::scaling;
 use crate::seek;
 use crate::tables::kind_name;
 use crate::turns;
@@ -85,6 +86,7 @@ fn of_run(digest: &Digest<'_>) -> Map<String, Value> {
         "environment": environment(&header.environment),
         "systems": digest.systems().into_iter().map(system).collect::<Vec<_>>(),
         "conclusions": conclusion::json(digest),
+        "scalability": scaling::json(digest),
         "seek": seek::json(digest),
         "variants": comparison::groups(digest).iter().map(variants).collect::<Vec<_>>(),
         "points": digest.points.iter().map(|p| point(digest, p)).collect::<Vec<_>>(),

@@ -21,6 +21,7 @@ mod fuzz;
 mod generator;
 mod generators;
 mod headline;
+mod history;
 mod html;
 mod json;
 mod latency_json;
@@ -35,6 +36,7 @@ mod panels;
 mod planned;
 mod rules;
 mod run_comparison;
+mod scaling;
 mod seek;
 mod settings;
 mod statistics;
@@ -55,10 +57,12 @@ mod write;
 #[cfg(test)]
 mod sample;
 
+pub use analysis::ChangeTest;
 pub use ceiling::ceiling;
 pub use csv::{csv, watch_csv};
 pub use digest::Digest;
 pub use headline::{BestTrial, best_trial, trial_headline};
+pub use history::{ChangeCriteria, History, HistoryRun, LeftOut, PlanText};
 pub use html::html;
 pub use json::json;
 pub use markdown::markdown;

@@ -7,7 +7,7 @@ use crate::table::{Table, escape_markdown};
 use crate::visible::visible;
 use crate::{
     calls, ceiling, comparison, conclusion, confidence, ending, generators, loading, messages,
-    operations, rules, seek, settings, tables, variance, watch,
+    operations, rules, scaling, seek, settings, tables, variance, watch,
 };
 
 /// The whole report as Markdown (GitHub's tables).
@@ -34,6 +34,7 @@ pub fn markdown(digest: &Digest<'_>) -> String {
             out.push_str(&format!("{}\n\n", escape_markdown(&text)));
         }
     }
+    noted(&mut out, scaling::TITLE, &scaling::table(digest), scaling::NOTE);
     noted(&mut out, variance::TITLE, &variance::table(digest), variance::NOTE);
     noted(&mut out, "Calls", &calls::by_point(digest), calls::NOTE);
     noted(&mut out, "Loading the data", &loading::table(digest), loading::NOTE);

@@ -21,13 +21,14 @@ pub use sides::{Refusal, Selection};
 pub use thresholds::{Criteria, Threshold};
 
 use crashes::CrashRow;
-use environment::Difference;
+pub(crate) use environment::Difference;
 pub(crate) use found::Unit;
 use row::Row;
 use sides::{Matched, Sides};
 use thresholds::Check;
 
 use crate::compared_figure::Figure;
+use crate::digest::Digest;
 
 /// A candidate compared with a baseline, each of one run or several.
 #[derive(Debug)]
@@ -142,6 +143,13 @@ impl<'d, 'a> RunComparison<'d, 'a> {
     fn place(&self, row: &Row) -> &Matched<'d, 'a> {
         &self.sides.matched[row.matched]
     }
+}
+
+/// What differs between two runs besides their figures; `None` when they have nothing in common.
+pub(crate) fn differences_of(before: &Digest<'_>, after: &Digest<'_>) -> Option<Vec<Difference>> {
+    let all = |digest| [Selection { digest, system: None }];
+    let sides = Sides::of(&all(before), &all(after)).ok()?;
+    Some(environment::differences(&sides))
 }
 
 /// Throughput, every percentile of the runs, and what a query cost the servers; then what thresholds ask for.

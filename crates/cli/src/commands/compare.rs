@@ -1,6 +1,7 @@
 //! `dyno compare BASELINE CANDIDATE`
 
 use std::fs;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -10,6 +11,9 @@ use report::{Criteria, Digest, Outcome, RunComparison, Selection, Threshold};
 
 use super::WrongArgument;
 use crate::args::{CompareArgs, ComparisonFormat};
+
+/// The margins that make sense, in per cent.
+const MARGINS: RangeInclusive<f64> = 0.01..=100.0;
 
 /// A run as it was named, or one system of it.
 #[derive(Debug, PartialEq)]
@@ -87,19 +91,20 @@ fn percentiles(runs: &[Run], criteria: &Criteria) -> Vec<f64> {
 fn criteria(args: &CompareArgs) -> Result<Criteria> {
     let read = |text: &String| Threshold::parse(text).map_err(|why| WrongArgument(why).into());
     Ok(Criteria {
-        margin: margin(&args.margin)?,
+        margin: part("--margin", &args.margin, &MARGINS)?,
         thresholds: args.fail_if.iter().map(read).collect::<Result<_>>()?,
         is_strict: args.strict,
     })
 }
 
-/// `2%` as a part of 1.
-fn margin(text: &str) -> Result<f64> {
+/// `2%` as a part of 1, for an option that takes these per cents.
+pub(super) fn part(option: &str, text: &str, allowed: &RangeInclusive<f64>) -> Result<f64> {
     let percent =
         text.trim().strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
-    let margin = percent.filter(|percent| (0.01..=100.0).contains(percent));
-    margin.map(|percent| percent / 100.0).ok_or_else(|| {
-        let message = format!("--margin {text:?} is no part from 0.01% to 100%, such as 2%");
+    let part = percent.filter(|percent| allowed.contains(percent));
+    part.map(|percent| percent / 100.0).ok_or_else(|| {
+        let (least, most) = (allowed.start(), allowed.end());
+        let message = format!("{option} {text:?} is no part from {least}% to {most}%, such as 2%");
         WrongArgument(message).into()
     })
 }
@@ -135,6 +140,7 @@ mod tests {
 
     #[test]
     fn margins_are_parts_in_per_cent() {
+        let margin = |text| part("--margin", text, &MARGINS);
         assert_eq!(margin("2%").unwrap(), 0.02);
         assert_eq!(margin(" 0.5 % ").unwrap(), 0.005);
         for wrong in ["2", "0%", "-1%", "101%", "nan%", ""] {

@@ -22,6 +22,7 @@ mod generators;
 mod go_echo;
 mod go_mysql;
 mod grpc;
+mod history;
 mod hostile;
 mod hostile_service;
 mod hostile_tls;

@@ -1,11 +1,12 @@
 //! Where throughput stops growing with the clients, and up to which rate arrivals are answered.
 
-use analysis::{Code as FindingCode, Value, growth};
+use analysis::{Code as FindingCode, Peak, Value, growth};
 
 use super::trials::{behind, not_believed};
 use super::words::Code;
 use super::{Conclusion, Place, Values, latency, per_s, percentile, text};
 use crate::digest::{Digest, Point};
+use crate::scaling;
 
 /// One conclusion for each system under each workload with several numbers of clients, or several rates.
 pub(super) fn all(digest: &Digest<'_>) -> Vec<Conclusion> {
@@ -37,7 +38,11 @@ pub(super) fn is_swept(digest: &Digest<'_>, point: &Point<'_>) -> bool {
 }
 
 /// The points of a system under a workload that have figures.
-fn points_of<'d, 'a>(digest: &'d Digest<'a>, system: &str, workload: &str) -> Vec<&'d Point<'a>> {
+pub(crate) fn points_of<'d, 'a>(
+    digest: &'d Digest<'a>,
+    system: &str,
+    workload: &str,
+) -> Vec<&'d Point<'a>> {
     let is_one = |point: &&Point<'_>| (point.system, point.workload) == (system, workload);
     digest.points.iter().filter(is_one).filter(|point| !point.counted.is_empty()).collect()
 }
@@ -67,10 +72,12 @@ fn over_clients(digest: &Digest<'_>, points: &[&Point<'_>]) -> Option<(Code, Val
     let relative = |one: &Point<'_>, other: &Point<'_>| {
         Value::Change(per_s(digest, one) / per_s(digest, other) - 1.0)
     };
+    let of_law = law(digest, at);
     if found.stops_at == points.len() - 1 {
         let before = points[found.stops_at - 1];
         values
             .extend([("change", relative(at, before)), ("before_clients", small(before.clients))]);
+        values.extend(of_law);
         return Some((Code::ThroughputGrows, values));
     }
     if found.highest != found.stops_at {
@@ -86,7 +93,36 @@ fn over_clients(digest: &Digest<'_>, points: &[&Point<'_>]) -> Option<(Code, Val
     if per_s(digest, last) * (1.0 + least) < per_s(digest, at) {
         values.push(("drop", relative(last, at)));
     }
+    values.extend(of_law);
     Some((Code::ThroughputStops, values))
+}
+
+/// What the law says of the load at which throughput stops growing; empty for a sweep that does not carry it.
+fn law(digest: &Digest<'_>, stops_at: &Point<'_>) -> Values {
+    let Some(found) = scaling::of(digest, stops_at.system, stops_at.workload) else {
+        return Vec::new();
+    };
+    let whole = |clients: f64| Value::Small(clients.round() as u64);
+    let mut values = vec![("law", text(scaling::LAW))];
+    match found.peak {
+        Peak::Within { clients, per_s } => {
+            values.extend([
+                ("peak_clients", whole(clients.value)),
+                ("peak_low", whole(clients.low)),
+                ("peak_per_s", Value::Number(per_s.value)),
+            ]);
+            values.extend(clients.high.map(|high| ("peak_high", whole(high))));
+        }
+        Peak::Beyond { clients_low } => values.push(("peak_at_least", whole(clients_low.floor()))),
+    }
+    let twice = scaling::gain_of_twice(found, stops_at.clients);
+    values.extend([
+        ("twice_clients", Value::Small(2 * stops_at.clients as u64)),
+        ("twice", Value::Change(twice.value)),
+        ("twice_low", Value::Change(twice.low)),
+    ]);
+    values.extend(twice.high.map(|high| ("twice_high", Value::Change(high))));
+    values
 }
 
 /// Up to which of several constant rates arrivals are answered; of several numbers of clients, with the most.

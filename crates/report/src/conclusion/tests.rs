@@ -153,6 +153,19 @@ fn throughput_stops_growing_where_more_clients_are_not_shown_to_add_any() {
     assert!(told[0].starts_with(expected), "{told:?}");
 }
 
+/// 100 N / (1 + 0.02 (N - 1) + 0.001 N (N - 1)), which is highest at the root of 980, and 2 x 1.54 / 2.612 times as high with
+/// 32 clients as with 16.
+#[test]
+fn a_sweep_that_carries_the_law_has_its_peak_and_what_twice_as_many_clients_change() {
+    let run = swept([100, 373, 1_039, 1_017]);
+    let told = texts(&run);
+    let peak = "; the curve of the Universal Scalability Law is highest at 31 (95 % interval ";
+    assert!(told[0].contains("stops growing at 16 clients") && told[0].contains(peak), "{told:?}");
+    assert!(told[0].contains("; on it 32 clients change throughput by +18 % (95 % "), "{told:?}");
+    let values = all(&Digest::new(&run))[0].json()["values"].clone();
+    assert_eq!((&values["peak_clients"], &values["twice_clients"]), (&31.into(), &32.into()));
+}
+
 #[test]
 fn the_highest_rate_that_is_answered_is_named() {
     let expected = "sqlite, oltp_point_select: 1,450 per s are answered as they arrive, p99 10.8 ms; of 3,000 \

@@ -1,9 +1,12 @@
 //! The plots over a whole run: one of each kind for each workload.
 
+use analysis::Peak;
+
 use crate::confidence::{self, Confidence, Estimated};
 use crate::digest::{Digest, Point, load_text};
 use crate::number::{bounded, count, latency, number, percentile_name};
-use crate::svg::{Arrow, Axis, Chart, Dot, Scale, Series, Size, Unit};
+use crate::scaling;
+use crate::svg::{Arrow, Axis, Chart, Dot, Scale, Series, Shade, ShadeKind, Size, Unit};
 
 /// Sizes of the plots over a whole run.
 const HALF_ROW: Size = Size { is_wide: false, height: 340.0 };
@@ -125,22 +128,54 @@ impl<'d, 'a> Context<'d, 'a> {
             let line = Series::line("offered", series.len(), all_of_it.collect());
             series.push(Series { dash: 1, ..line });
         }
-        let dots = || series.iter().flat_map(|line| &line.dots);
-        let highest = dots().map(|dot| dot.error.map_or(dot.y, |(_, high)| high.max(dot.y)));
+        // The axis has a tick for each place of these; the curves lie between them.
+        let x = self.sweep.axis(series.iter().flat_map(|line| &line.dots).map(|dot| dot.x));
+        series.extend(self.curves());
+        let dots = series.iter().flat_map(|line| &line.dots);
+        let highest = dots.map(|dot| dot.error.map_or(dot.y, |(_, high)| high.max(dot.y)));
+        let refusals = self
+            .systems()
+            .filter_map(|(_, system)| scaling::refusal(self.digest, system, self.workload));
         Some(Chart {
             title: format!("{}: throughput against {}", self.workload, self.sweep.name()),
             subtitle: self.digest.under_test(),
             description: self.throughput_description(),
-            remark: self.remark(self.symbols(&series)),
-            x: self.sweep.axis(dots().map(|dot| dot.x)),
+            remark: self.remark(self.symbols(&series).into_iter().chain(refusals)),
+            x,
             y: Axis::new("transactions per second", Scale::Linear, Unit::Number, highest),
             series,
-            shades: Vec::new(),
+            shades: self.peak().into_iter().collect(),
             bands: Vec::new(),
             marks: Vec::new(),
             moments: Vec::new(),
             size: HALF_ROW,
         })
+    }
+
+    /// The law of each system that was fitted to its sweep over clients.
+    fn curves(&self) -> Vec<Series> {
+        let curve = |(colour, system): (usize, &str)| {
+            scaling::curve(self.digest, system, self.workload, colour)
+        };
+        match self.sweep {
+            Sweep::Clients => self.systems().filter_map(curve).collect(),
+            Sweep::Rate => Vec::new(),
+        }
+    }
+
+    /// The interval of the clients with the highest throughput of an only system.
+    fn peak(&self) -> Option<Shade> {
+        let systems: Vec<(usize, &str)> = self.systems().collect();
+        let &[(_, system)] = &systems[..] else { return None };
+        let found = scaling::of(self.digest, system, self.workload)?;
+        let Peak::Within { clients, .. } = found.peak else { return None };
+        let ends = found.levels.first()?.clients as f64..=found.levels.last()?.clients as f64;
+        let to = clients.high?.min(*ends.end());
+        let note = format!(
+            "highest throughput of the curve at {} clients",
+            scaling::with_interval(&clients, |it| number(it.round()))
+        );
+        Some(Shade { from: clients.low.max(*ends.start()), to, kind: ShadeKind::Peak, note })
     }
 
     /// Throughput of the systems side by side, when there is only one number of clients.

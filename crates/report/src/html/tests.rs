@@ -3,6 +3,7 @@
 use measure::{MemberExit, Quantity};
 use record::RunStatus;
 
+use super::document::SCRIPT;
 use super::*;
 use crate::panels::{DrawnPanel, Panels};
 use crate::sample;
@@ -450,4 +451,15 @@ fn loads_with_single_trials_have_bars_on_plots() {
     assert_eq!(with_bars("throughput against clients"), 2);
     // Four percentiles under two loads.
     assert_eq!(with_bars("latency against throughput"), 8);
+}
+
+#[test]
+fn the_page_of_a_history_is_well_formed() {
+    use crate::history::tests::explained_runs;
+    let page = explained_runs().html();
+    keep("history.html", &page);
+    let tags = check_well_formed(&page);
+    // Throughput and four percentiles.
+    assert_eq!(tags.iter().filter(|tag| *tag == "figure").count(), 5);
+    assert!(page.contains("from 2026-08-07 12:00:00 UTC, results/run-08"), "{page}");
 }

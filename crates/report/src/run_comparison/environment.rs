@@ -15,12 +15,12 @@ const ENTRY_END: &str = "\n";
 
 /// A fact that the sides do not share.
 #[derive(Debug)]
-pub(super) struct Difference {
+pub(crate) struct Difference {
     /// What it is a fact of.
-    pub(super) of: String,
-    pub(super) fact: String,
+    pub(crate) of: String,
+    pub(crate) fact: String,
     /// Its value on each side; `-` where it is not known.
-    pub(super) values: Vec<String>,
+    pub(crate) values: Vec<String>,
 }
 
 /// All of them: of each pair of systems, then of the runs.

@@ -100,10 +100,13 @@ pub(crate) enum ShadeKind {
     Stall,
     /// The interval of a capacity.
     Capacity,
+    /// The interval of the load with the highest throughput.
+    Peak,
 }
 
 impl ShadeKind {
-    pub(crate) const ALL: [Self; 4] = [Self::WarmUp, Self::Outage, Self::Stall, Self::Capacity];
+    pub(crate) const ALL: [Self; 5] =
+        [Self::WarmUp, Self::Outage, Self::Stall, Self::Capacity, Self::Peak];
 
     /// Its name in the legend.
     pub(crate) fn label(self) -> &'static str {
@@ -112,6 +115,7 @@ impl ShadeKind {
             Self::Outage => "outage",
             Self::Stall => "dyno stood still",
             Self::Capacity => "95 % interval of the capacity",
+            Self::Peak => "95 % interval of the clients with the highest throughput",
         }
     }
 
@@ -121,7 +125,7 @@ impl ShadeKind {
             Self::WarmUp => "shade",
             Self::Outage => "shade outage",
             Self::Stall => "shade stall",
-            Self::Capacity => "shade capacity",
+            Self::Capacity | Self::Peak => "shade capacity",
         }
     }
 }

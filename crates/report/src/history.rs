@@ -1,0 +1,220 @@
+//! The figures of one plan over its stored runs, and when they changed.
+
+mod plan_text;
+#[cfg(test)]
+pub(crate) mod tests;
+mod views;
+
+use std::path::{Path, PathBuf};
+
+use analysis::{ChangePoint, ChangeTest, Validity, change_points};
+use jiff::Timestamp;
+use record::Dyno;
+
+use crate::confidence::Estimated;
+use crate::digest::{Digest, Point, load_text};
+use crate::run_comparison::{Difference, differences_of};
+
+pub use plan_text::PlanText;
+pub(crate) use views::change_text;
+
+/// A shorter series has no change point that either test could show.
+const RUNS_MIN: usize = 3;
+
+/// The figures of one stored run.
+#[derive(Clone, Debug)]
+pub struct HistoryRun {
+    folder: PathBuf,
+    started: Timestamp,
+    dyno: Dyno,
+    figures: Vec<(Of, f64)>,
+}
+
+/// What a series is of.
+#[derive(Clone, Debug, PartialEq)]
+struct Of {
+    workload: String,
+    system: String,
+    load: String,
+    figure: Estimated,
+}
+
+/// A run that the history leaves out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Its folder.
+    pub folder: PathBuf,
+    /// Why.
+    pub reason: String,
+}
+
+/// How changes are told from chance.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ChangeCriteria {
+    /// The test.
+    pub test: ChangeTest,
+    /// The largest p-value of a change.
+    pub level: f64,
+}
+
+/// The figures of a plan over its runs, in the order of time.
+#[derive(Debug)]
+pub struct History {
+    plan: String,
+    criteria: ChangeCriteria,
+    pub(crate) runs: Vec<HistoryRun>,
+    pub(crate) left_out: Vec<LeftOut>,
+    pub(crate) series: Vec<Series>,
+    pub(crate) changes: Vec<RunChange>,
+}
+
+/// One figure over the runs that have it.
+#[derive(Debug)]
+pub(crate) struct Series {
+    of: Of,
+    /// The value of each run, by its index.
+    pub(crate) values: Vec<(usize, f64)>,
+    pub(crate) changes: Vec<ChangePoint>,
+}
+
+/// The first run after a change.
+#[derive(Debug)]
+pub(crate) struct RunChange {
+    pub(crate) run: usize,
+    /// The run before it.
+    before: usize,
+    /// What differs between the two; `None` until it is known.
+    differences: Option<Vec<Difference>>,
+}
+
+impl HistoryRun {
+    /// The throughput and the percentiles under each load, of the trials that are not invalid.
+    ///
+    /// # Errors
+    /// Why the run has none.
+    pub fn of(digest: &Digest<'_>) -> Result<Self, String> {
+        let header = &digest.run.header;
+        if header.seek.is_some() {
+            return Err("it seeks a capacity, so that its loads differ from run to run".to_owned());
+        }
+        let with_figures = digest.points.iter().filter(|point| is_believed(digest, point));
+        let figures: Vec<(Of, f64)> =
+            with_figures.flat_map(|point| of_point(digest, point)).collect();
+        if figures.is_empty() {
+            return Err("it has no trial that is valid or doubtful".to_owned());
+        }
+        Ok(Self {
+            folder: digest.run.folder.clone(),
+            started: header.started,
+            dyno: header.dyno.clone(),
+            figures,
+        })
+    }
+}
+
+fn is_believed(digest: &Digest<'_>, point: &Point<'_>) -> bool {
+    let mut trials = point.counted.iter().map(|at| &digest.trials[*at]);
+    trials.any(|trial| trial.validity() != Validity::Invalid)
+}
+
+/// Medians over the repetitions. A percentile that is known only from below has no place in a series.
+fn of_point(digest: &Digest<'_>, point: &Point<'_>) -> Vec<(Of, f64)> {
+    let percentiles = digest.run.header.percentiles.iter().copied().map(Estimated::Percentile);
+    let value = |figure: Estimated| match figure {
+        Estimated::Percentile(percent) => digest
+            .bounded(point, |summary| summary.latency.percentile(percent))
+            .and_then(|(estimate, is_bound)| (!is_bound).then_some(estimate.median)),
+        _ => digest.estimate(point, |summary| summary.transactions_per_s).map(|it| it.median),
+    };
+    let of = |figure: Estimated| {
+        let of = Of {
+            workload: point.workload.to_owned(),
+            system: point.system.to_owned(),
+            load: load_text(point.clients, point.rate),
+            figure,
+        };
+        Some((of, value(figure).filter(|value| value.is_finite())?))
+    };
+    std::iter::once(Estimated::Transactions).chain(percentiles).filter_map(of).collect()
+}
+
+impl History {
+    /// Of these runs of a plan.
+    pub fn new(
+        plan: &str,
+        mut runs: Vec<HistoryRun>,
+        left_out: Vec<LeftOut>,
+        criteria: ChangeCriteria,
+    ) -> Self {
+        runs.sort_by(|one, other| (one.started, &one.folder).cmp(&(other.started, &other.folder)));
+        let mut series: Vec<Series> = Vec::new();
+        for (at, run) in runs.iter().enumerate() {
+            for (of, value) in &run.figures {
+                match series.iter_mut().find(|series| series.of == *of) {
+                    Some(series) => series.values.push((at, *value)),
+                    None => series.push(Series {
+                        of: of.clone(),
+                        values: vec![(at, *value)],
+                        changes: Vec::new(),
+                    }),
+                }
+            }
+        }
+        for it in series.iter_mut().filter(|series| series.values.len() >= RUNS_MIN) {
+            let values: Vec<f64> = it.values.iter().map(|(_, value)| *value).collect();
+            it.changes = change_points(&values, criteria.test, criteria.level);
+        }
+        let changes = run_changes(&series);
+        Self { plan: plan.to_owned(), criteria, runs, left_out, series, changes }
+    }
+
+    /// Whether any figure changed.
+    pub fn has_change(&self) -> bool {
+        !self.changes.is_empty()
+    }
+
+    /// The folders of each first run after a change and of the run before it.
+    pub fn changed(&self) -> Vec<(PathBuf, PathBuf)> {
+        let folder = |at: usize| self.runs[at].folder.clone();
+        self.changes.iter().map(|it| (folder(it.before), folder(it.run))).collect()
+    }
+
+    /// Adds what differs between a first run after a change and the run before it.
+    pub fn explain(&mut self, before: &Digest<'_>, after: &Digest<'_>) {
+        let is_of = |run: usize, digest: &Digest<'_>| self.runs[run].folder == digest.run.folder;
+        let of =
+            self.changes.iter().position(|it| is_of(it.before, before) && is_of(it.run, after));
+        if let Some(change) = of {
+            self.changes[change].differences = differences_of(before, after);
+        }
+    }
+
+    /// The series with a change that begins with a run, each with its change.
+    fn at(&self, run: usize) -> impl Iterator<Item = (&Series, &ChangePoint)> {
+        self.series.iter().filter_map(move |series| {
+            let is_here = |change: &&ChangePoint| series.values[change.at].0 == run;
+            Some((series, series.changes.iter().find(is_here)?))
+        })
+    }
+
+    /// The folder of a run.
+    fn folder(&self, run: usize) -> &Path {
+        &self.runs[run].folder
+    }
+}
+
+/// The runs at which any series changed. What differs is looked for from the run before, of several series the nearest.
+fn run_changes(series: &[Series]) -> Vec<RunChange> {
+    let mut all: Vec<RunChange> = Vec::new();
+    for Series { values, changes, .. } in series {
+        for change in changes {
+            let (before, run) = (values[change.at - 1].0, values[change.at].0);
+            match all.iter_mut().find(|known| known.run == run) {
+                Some(known) => known.before = known.before.max(before),
+                None => all.push(RunChange { run, before, differences: None }),
+            }
+        }
+    }
+    all.sort_by_key(|change| change.run);
+    all
+}

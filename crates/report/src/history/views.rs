@@ -1,0 +1,329 @@
+//! The history as text for a terminal, and as JSON.
+
+use analysis::{ChangePoint, ChangeTest};
+use serde_json::{Value, json};
+
+use super::{ChangeCriteria, History, RunChange, Series};
+use crate::confidence::Estimated;
+use crate::number::{latency, number, percent, percentile_name, several, signed_percent};
+use crate::table::Table;
+use crate::visible::visible;
+use crate::wrap::fold;
+
+/// Version of the format for programs.
+const VERSION: u32 = 1;
+/// The levels of a line of characters.
+const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+/// Before the first run after a change.
+const CHANGED: char = '│';
+/// A line of characters has at most so many runs, the newest.
+const DRAWN_MAX: usize = 60;
+/// So many runs that are left out are told in text.
+const LEFT_OUT_MAX: usize = 20;
+
+impl History {
+    /// For a terminal; with a width, no line is wider but for words that are.
+    pub fn text(&self, width: Option<usize>) -> String {
+        let mut out = format!("{}\n\n", self.title());
+        if !self.series.is_empty() {
+            out.push_str(&format!("{}\n", self.table().text_within(width)));
+            out.push_str(&format!("{}\n", fold(&self.test_text(), width)));
+        }
+        for change in &self.changes {
+            out.push_str(&format!("\n{}:\n\n", self.run_name(change.run)));
+            out.push_str(&self.changed_table(change.run).text_within(width));
+            let (told, table) = self.differences(change);
+            out.push_str(&format!("\n{}\n", fold(&told, width)));
+            if let Some(table) = table {
+                out.push_str(&format!("\n{}", table.text_within(width)));
+            }
+        }
+        if !self.left_out.is_empty() {
+            let told = self.left_out.iter().take(LEFT_OUT_MAX);
+            let told = told.map(|it| format!("- {}: {}\n", it.folder.display(), it.reason));
+            let told: String = told.collect();
+            let more = self.left_out.len().saturating_sub(LEFT_OUT_MAX);
+            let more = if more > 0 { format!("- and {more} more\n") } else { String::new() };
+            out.push_str(&format!("\nLeft out:\n{}", fold(&format!("{told}{more}"), width)));
+        }
+        visible(&out).into_owned()
+    }
+
+    /// The plan, its runs, and from when to when they are.
+    pub(crate) fn title(&self) -> String {
+        let runs = several(self.runs.len() as u64, "run", "runs");
+        let span = match (self.runs.first(), self.runs.last()) {
+            (Some(first), Some(last)) => {
+                let day = |started: jiff::Timestamp| started.strftime("%Y-%m-%d").to_string();
+                format!(" from {} to {}", day(first.started), day(last.started))
+            }
+            _ => String::new(),
+        };
+        let left_out = match self.left_out.len() {
+            0 => String::new(),
+            count => format!(", {count} left out"),
+        };
+        format!("History of {}: {runs}{span}{left_out}", self.plan)
+    }
+
+    /// A row for each series.
+    pub(crate) fn table(&self) -> Table {
+        let mut table = ["workload", "system", "load", "figure"]
+            .into_iter()
+            .fold(Table::new(), Table::words)
+            .numbers("runs")
+            .words("history")
+            .numbers("at first")
+            .numbers("now")
+            .numbers("changes");
+        for series in &self.series {
+            let (first, last) = series.levels();
+            let show = |value: Option<f64>| value.map_or("-".to_owned(), |it| series.show(it));
+            let mut row = series.names();
+            row.extend([
+                series.values.len().to_string(),
+                series.drawn(),
+                show(first),
+                show(last),
+                series.changes.len().to_string(),
+            ]);
+            table.row(row);
+        }
+        table
+    }
+
+    /// The test, and how often it errs.
+    pub(crate) fn test_text(&self) -> String {
+        let ChangeCriteria { test, level } = self.criteria;
+        let (name, how) = match test {
+            ChangeTest::Permutation => (
+                "the permutation test of E-divisive means",
+                "a change is told after so many runs that random orders seldom look like it, so a single run at the end \
+                 is none",
+            ),
+            ChangeTest::Student => (
+                "Student's t on the places of E-divisive means",
+                "it takes the place of a change as known before, so that there are more changes by chance than the \
+                 level says",
+            ),
+        };
+        let count = self.series.len();
+        let all = 1.0 - (1.0 - level).powi(i32::try_from(count).unwrap_or(i32::MAX));
+        let several = several(count as u64, "series", "series");
+        format!(
+            "Changes by {name} at {} for each series: {how}. Of {several} without any change one or more would show one in \
+             up to {} of histories. `at first` and `now` are the means before the first and after the last change.",
+            percent(level),
+            percent(all)
+        )
+    }
+
+    /// A row for each run.
+    pub(crate) fn runs_table(&self) -> Table {
+        let mut table = Table::new().numbers("run").words("began").words("dyno").words("folder");
+        for (at, run) in self.runs.iter().enumerate() {
+            table.row(vec![
+                (at + 1).to_string(),
+                run.started.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
+                run.dyno.version.clone(),
+                run.folder.display().to_string(),
+            ]);
+        }
+        table
+    }
+
+    /// A row for each run that is left out.
+    pub(crate) fn left_out_table(&self) -> Table {
+        let mut table = Table::new().words("folder").words("left out because");
+        for it in &self.left_out {
+            table.row(vec![it.folder.display().to_string(), it.reason.clone()]);
+        }
+        table
+    }
+
+    /// When a run began, and its folder.
+    pub(crate) fn run_name(&self, run: usize) -> String {
+        let started = self.runs[run].started.strftime("%Y-%m-%d %H:%M:%S UTC");
+        format!("{started}, {}", self.folder(run).display())
+    }
+
+    /// What changed with a run.
+    pub(crate) fn changed_table(&self, run: usize) -> Table {
+        let mut table = ["workload", "system", "load", "figure"]
+            .into_iter()
+            .fold(Table::new(), Table::words)
+            .numbers("before")
+            .numbers("after")
+            .numbers("change")
+            .numbers("p");
+        for (series, change) in self.at(run) {
+            let mut row = series.names();
+            row.extend([
+                series.show(change.before),
+                series.show(change.after),
+                change_text(change),
+                p_value_text(change.p_value),
+            ]);
+            table.row(row);
+        }
+        table
+    }
+
+    /// What differs from the run before a change, in a sentence and a table.
+    pub(crate) fn differences(&self, change: &RunChange) -> (String, Option<Table>) {
+        let before = self.run_name(change.before);
+        match &change.differences {
+            None => (format!("What differs from the run before ({before}) is not known."), None),
+            Some(none) if none.is_empty() => (
+                format!("Nothing else in the record differs from the run before ({before})."),
+                None,
+            ),
+            Some(all) => {
+                let heads = ["of", "fact", "before", "after"];
+                let mut table = heads.into_iter().fold(Table::new(), Table::words);
+                for it in all {
+                    let names = vec![it.of.clone(), it.fact.clone()];
+                    table.row([names, it.values.clone()].concat());
+                }
+                (format!("What differs from the run before ({before}):"), Some(table))
+            }
+        }
+    }
+
+    /// For programs.
+    pub fn json(&self) -> String {
+        let runs = self.runs.iter().map(|run| {
+            json!({
+                "folder": run.folder.display().to_string(),
+                "started": run.started.to_string(),
+                "dyno": { "version": run.dyno.version, "build": run.dyno.build },
+            })
+        });
+        let left_out = self
+            .left_out
+            .iter()
+            .map(|it| json!({ "folder": it.folder.display().to_string(), "reason": it.reason }));
+        let value = json!({
+            "format": "dyno-history",
+            "version": VERSION,
+            "plan": self.plan,
+            "test": test_name(self.criteria.test),
+            "level": self.criteria.level,
+            "runs": runs.collect::<Vec<_>>(),
+            "left_out": left_out.collect::<Vec<_>>(),
+            "series": self.series.iter().map(|it| self.series_json(it)).collect::<Vec<_>>(),
+            "changes": self.changes.iter().map(|it| self.change_json(it)).collect::<Vec<_>>(),
+        });
+        let text = serde_json::to_string_pretty(&value);
+        format!("{}\n", text.expect("plain values with text keys always have a JSON form"))
+    }
+
+    fn series_json(&self, series: &Series) -> Value {
+        let values = series.values.iter().map(|(run, value)| json!({ "run": run, "value": value }));
+        let changes = series.changes.iter().map(|change| {
+            let run = series.values[change.at].0;
+            json!({
+                "run": run,
+                "folder": self.folder(run).display().to_string(),
+                "before": change.before,
+                "after": change.after,
+                "change": change.change(),
+                "p_value": change.p_value,
+            })
+        });
+        json!({
+            "workload": series.of.workload,
+            "system": series.of.system,
+            "load": series.of.load,
+            "figure": series.of.figure.key(),
+            "values": values.collect::<Vec<_>>(),
+            "changes": changes.collect::<Vec<_>>(),
+        })
+    }
+
+    fn change_json(&self, change: &RunChange) -> Value {
+        let difference = |it: &crate::run_comparison::Difference| json!({ "of": it.of, "fact": it.fact, "values": it.values });
+        let known = change.differences.as_ref();
+        json!({
+            "run": change.run,
+            "folder": self.folder(change.run).display().to_string(),
+            "run_before": change.before,
+            "folder_before": self.folder(change.before).display().to_string(),
+            "differences": known.map(|all| all.iter().map(difference).collect::<Vec<_>>()),
+        })
+    }
+}
+
+fn test_name(test: ChangeTest) -> &'static str {
+    match test {
+        ChangeTest::Permutation => "permutation",
+        ChangeTest::Student => "student-t",
+    }
+}
+
+/// The change of a mean; without one before, as from no throughput at all, there is none.
+pub(crate) fn change_text(change: &ChangePoint) -> String {
+    let part = change.change();
+    if part.is_finite() { signed_percent(part) } else { "-".to_owned() }
+}
+
+fn p_value_text(p_value: f64) -> String {
+    if p_value < 0.001 { "below 0.001".to_owned() } else { number(p_value) }
+}
+
+impl Series {
+    pub(crate) fn names(&self) -> Vec<String> {
+        let of = &self.of;
+        vec![of.workload.clone(), of.system.clone(), of.load.clone(), self.figure()]
+    }
+
+    /// Whether its values are times, ns.
+    pub(crate) fn is_latency(&self) -> bool {
+        matches!(self.of.figure, Estimated::Percentile(_))
+    }
+
+    /// The name of its figure.
+    pub(crate) fn figure(&self) -> String {
+        match self.of.figure {
+            Estimated::Percentile(percent) => percentile_name(percent),
+            _ => "tps".to_owned(),
+        }
+    }
+
+    pub(crate) fn show(&self, value: f64) -> String {
+        match self.of.figure {
+            Estimated::Percentile(_) => latency(value),
+            _ => number(value),
+        }
+    }
+
+    /// The means before the first and after the last change.
+    fn levels(&self) -> (Option<f64>, Option<f64>) {
+        let mean = || {
+            let sum: f64 = self.values.iter().map(|(_, value)| value).sum();
+            (!self.values.is_empty()).then(|| sum / self.values.len() as f64)
+        };
+        match (self.changes.first(), self.changes.last()) {
+            (Some(first), Some(last)) => (Some(first.before), Some(last.after)),
+            _ => (mean(), mean()),
+        }
+    }
+
+    /// The newest values as a line of characters, from the least value to the most, with a mark before each change.
+    fn drawn(&self) -> String {
+        let values = || self.values.iter().map(|(_, value)| *value);
+        let low = values().fold(f64::INFINITY, f64::min);
+        let high = values().fold(f64::NEG_INFINITY, f64::max);
+        let left_out = self.values.len().saturating_sub(DRAWN_MAX);
+        let mut line = if left_out > 0 { "…".to_owned() } else { String::new() };
+        for (at, value) in values().enumerate().skip(left_out) {
+            if self.changes.iter().any(|change| change.at == at) {
+                line.push(CHANGED);
+            }
+            let part = if high > low { (value - low) / (high - low) } else { 0.5 };
+            let bar = (part * BARS.len() as f64) as usize;
+            line.push(BARS[bar.min(BARS.len() - 1)]);
+        }
+        line
+    }
+}

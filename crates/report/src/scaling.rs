@@ -1,0 +1,349 @@
+//! How throughput grows with the clients: the Universal Scalability Law of each system under each workload, as a table and
+//! as a line in the plot, or the reason why a sweep does not carry it.
+
+use analysis::{NoScaling, Peak, Ranged, Scaling, ScalingLevel, scaling};
+use serde_json::{Value, json};
+
+use crate::conclusion;
+use crate::digest::{Digest, Point};
+use crate::number::{count, number, percent, signed_percent};
+use crate::svg::{Dot, Series};
+use crate::table::Table;
+
+/// The heading of the table.
+pub(crate) const TITLE: &str = "How throughput grows with clients";
+/// The name of the law.
+pub(crate) const LAW: &str = "Universal Scalability Law";
+/// What the table shows.
+pub(crate) const NOTE: &str = "The Universal Scalability Law (Gunther), fitted to the throughput of each number of clients: contention is the part \
+     of a transaction that is done for one client at a time, coherency what each client costs each other. 95 % intervals \
+     are by profile likelihood, in brackets. They rest on the scatter of the trials around the curve; with a single trial \
+     of each number of clients, what differs from trial to trial is seen only as far as it takes points off the curve. \
+     The last column is the probability of residuals as large as these if the law holds but for the least difference; \
+     below 1 % the law is refused. Figures beyond the highest number of clients that was measured are the curve's.";
+
+/// Fewer numbers of clients are no sweep.
+const CLIENTS_MIN: usize = 3;
+/// The curve is drawn at so many places for each doubling of the clients.
+const DRAWN_PER_DOUBLING: f64 = 4.0;
+
+/// A sweep over clients.
+#[derive(Debug)]
+pub(crate) struct Sweep {
+    pub(crate) system: String,
+    pub(crate) workload: String,
+    pub(crate) found: Result<Scaling, NoScaling>,
+}
+
+/// Every sweep over three numbers of clients or more in a closed loop; they are fitted once, for all views.
+pub(crate) fn all<'d>(digest: &'d Digest<'_>) -> &'d [Sweep] {
+    digest.sweeps.get_or_init(|| fitted(digest))
+}
+
+/// The law of a system under a workload; `None` when it was not swept or does not carry the law.
+pub(crate) fn of<'d>(digest: &'d Digest<'_>, system: &str, workload: &str) -> Option<&'d Scaling> {
+    sweep(digest, system, workload)?.found.as_ref().ok()
+}
+
+fn sweep<'d>(digest: &'d Digest<'_>, system: &str, workload: &str) -> Option<&'d Sweep> {
+    all(digest).iter().find(|sweep| sweep.system == system && sweep.workload == workload)
+}
+
+fn fitted(digest: &Digest<'_>) -> Vec<Sweep> {
+    if digest.run.header.seek.is_some() {
+        return Vec::new();
+    }
+    let workloads = digest.workloads().into_iter();
+    let systems: Vec<&str> = digest.systems().into_iter().map(|(name, _)| name).collect();
+    let pairs =
+        workloads.flat_map(|workload| systems.iter().map(move |system| (*system, workload)));
+    let of_pair = |(system, workload): (&str, &str)| {
+        let points = points_of(digest, system, workload);
+        let is_open = points.iter().any(|point| point.rate.is_some());
+        if is_open || points.len() < CLIENTS_MIN {
+            return None;
+        }
+        let levels: Vec<ScalingLevel> = points.iter().map(|point| level(digest, point)).collect();
+        Some(Sweep {
+            system: system.to_owned(),
+            workload: workload.to_owned(),
+            found: scaling(&levels, digest.run.header.least_difference),
+        })
+    };
+    pairs.filter_map(of_pair).collect()
+}
+
+/// The points with figures, by their clients. Nothing is said of points whose trials are all invalid.
+fn points_of<'d, 'a>(digest: &'d Digest<'a>, system: &str, workload: &str) -> Vec<&'d Point<'a>> {
+    let mut points = conclusion::points_of(digest, system, workload);
+    points.retain(|point| {
+        let trials: Vec<_> = point.counted.iter().map(|at| &digest.trials[*at]).collect();
+        conclusion::none_believed(&trials, system, None).is_none()
+    });
+    points.sort_by_key(|point| point.clients);
+    points
+}
+
+fn level(digest: &Digest<'_>, point: &Point<'_>) -> ScalingLevel {
+    let summaries = point.counted.iter().map(|at| &digest.trials[*at].summary);
+    let variance_within = match point.counted[..] {
+        [only] => digest.trials[only].summary.within.throughput_variance,
+        _ => None,
+    };
+    ScalingLevel {
+        clients: point.clients,
+        per_s: summaries.map(|summary| summary.transactions_per_s).collect(),
+        variance_within,
+    }
+}
+
+/// Why a sweep does not carry the law, in words.
+fn reason(refused: &NoScaling) -> String {
+    match refused {
+        NoScaling::FewLevels { levels, needed } => format!(
+            "{levels} numbers of clients, and {needed} are needed to see whether the law holds"
+        ),
+        NoScaling::NoThroughput(clients) => {
+            format!("no throughput with {} clients", count(*clients as u64))
+        }
+        NoScaling::LackOfFit { p_value, clients, deviation } => format!(
+            "the law does not hold: with {} clients throughput is {} off the curve, and residuals as large as these have \
+             a probability of {}",
+            count(*clients as u64),
+            signed_percent(*deviation),
+            percent(*p_value)
+        ),
+        NoScaling::NegativeContention { alpha_high } => format!(
+            "throughput grows faster than the clients, so that contention is below zero ({} at most)",
+            number(*alpha_high)
+        ),
+        NoScaling::NegativeCoherency { beta_high } => format!(
+            "the more clients, the less each of them adds to the time of the others: coherency is below zero ({} at most)",
+            small(*beta_high)
+        ),
+        NoScaling::NotDetermined => "no curve of the law is nearest to the figures".to_owned(),
+    }
+}
+
+fn code(refused: &NoScaling) -> &'static str {
+    match refused {
+        NoScaling::FewLevels { .. } => "few-numbers-of-clients",
+        NoScaling::NoThroughput(_) => "no-throughput",
+        NoScaling::LackOfFit { .. } => "lack-of-fit",
+        NoScaling::NegativeContention { .. } => "negative-contention",
+        NoScaling::NegativeCoherency { .. } => "negative-coherency",
+        NoScaling::NotDetermined => "not-determined",
+    }
+}
+
+/// Coherency is far below one in a thousand.
+fn small(value: f64) -> String {
+    if value != 0.0 && value.abs() < 1e-3 { format!("{value:.2e}") } else { number(value) }
+}
+
+/// `40.0 (35.1 to 46.2)`.
+pub(crate) fn with_interval(range: &Ranged, show: impl Fn(f64) -> String) -> String {
+    let high = range.high.map_or("or more".to_owned(), |high| format!("to {}", show(high)));
+    format!("{} ({} {high})", show(range.value), show(range.low))
+}
+
+/// A row for each sweep.
+pub(crate) fn table(digest: &Digest<'_>) -> Table {
+    let mut table = Table::new()
+        .words("system")
+        .words("workload")
+        .numbers("one client, tps")
+        .numbers("contention")
+        .numbers("coherency")
+        .numbers("highest at clients")
+        .numbers("highest tps")
+        .numbers("twice the most clients")
+        .words("fit");
+    for Sweep { system, workload, found } in all(digest) {
+        let mut row = vec![system.clone(), workload.clone()];
+        match found {
+            Ok(found) => row.extend(cells(found)),
+            Err(refused) => {
+                row.extend(["-"; 6].map(str::to_owned));
+                row.push(format!("refused: {}", reason(refused)));
+            }
+        }
+        table.row(row);
+    }
+    table
+}
+
+fn cells(found: &Scaling) -> [String; 7] {
+    let [clients, per_s] = match &found.peak {
+        Peak::Within { clients, per_s } => {
+            [with_interval(clients, |it| number(it.round())), with_interval(per_s, number)]
+        }
+        Peak::Beyond { clients_low } => {
+            [format!("{} or more", number(clients_low.floor())), "-".to_owned()]
+        }
+    };
+    let gain = gain_of_most(found);
+    [
+        with_interval(&found.gamma, number),
+        with_interval(&found.alpha, small),
+        with_interval(&found.beta, small),
+        clients,
+        per_s,
+        gain.map_or("-".to_owned(), |gain| with_interval(&gain, signed_percent)),
+        match found.quality.p_value {
+            Some(p_value) => percent(p_value),
+            None => "not known without intervals of the points".to_owned(),
+        },
+    ]
+}
+
+/// By how much throughput changes with twice as many clients, as a part of it.
+pub(crate) fn gain_of_twice(found: &Scaling, clients: usize) -> Ranged {
+    let gain = found.gain_of_twice(clients as f64);
+    let high = gain.high.map(|high| high - 1.0);
+    Ranged { value: gain.value - 1.0, low: gain.low - 1.0, high }
+}
+
+fn gain_of_most(found: &Scaling) -> Option<Ranged> {
+    found.levels.last().map(|level| gain_of_twice(found, level.clients))
+}
+
+/// As a value of report.json.
+pub(crate) fn json(digest: &Digest<'_>) -> Vec<Value> {
+    let one = |Sweep { system, workload, found }: &Sweep| {
+        let mut value = match found {
+            Ok(found) => fitted_json(found),
+            Err(refused) => {
+                json!({ "fitted": false, "refused": code(refused), "reason": reason(refused) })
+            }
+        };
+        value["system"] = system.as_str().into();
+        value["workload"] = workload.as_str().into();
+        value
+    };
+    all(digest).iter().map(one).collect()
+}
+
+fn fitted_json(found: &Scaling) -> Value {
+    let range = |it: &Ranged| json!({ "value": it.value, "low_95": it.low, "high_95": it.high });
+    let levels = found.levels.iter().map(|level| {
+        json!({
+            "clients": level.clients,
+            "measured_per_s": level.measured_per_s,
+            "fitted_per_s": level.fitted_per_s,
+            "deviation": level.deviation(),
+        })
+    });
+    let peak = match &found.peak {
+        Peak::Within { clients, per_s } => {
+            json!({ "clients": range(clients), "per_s": range(per_s) })
+        }
+        Peak::Beyond { clients_low } => {
+            json!({ "clients": { "low_95": clients_low }, "per_s": null })
+        }
+    };
+    json!({
+        "fitted": true,
+        "law": "universal-scalability-law",
+        "gamma_per_s": range(&found.gamma),
+        "alpha": range(&found.alpha),
+        "beta": range(&found.beta),
+        "peak": peak,
+        "gain_of_twice_the_most_clients": gain_of_most(found).as_ref().map(range),
+        "levels": levels.collect::<Vec<_>>(),
+        "lack_of_fit_p": found.quality.p_value,
+        "trials": found.quality.trials,
+        "is_repeated": found.quality.is_repeated,
+    })
+}
+
+/// The curve of a system as far as it was measured; `None` without one.
+pub(crate) fn curve(
+    digest: &Digest<'_>,
+    system: &str,
+    workload: &str,
+    colour: usize,
+) -> Option<Series> {
+    let found = of(digest, system, workload)?;
+    let (first, last) = (found.levels.first()?.clients, found.levels.last()?.clients);
+    let doublings = (last as f64 / first as f64).log2();
+    let steps = (doublings * DRAWN_PER_DOUBLING).ceil();
+    let between = (0..=steps as usize).map(|at| {
+        let power = doublings * at as f64 / steps;
+        (first as f64 * power.exp2()).round() as usize
+    });
+    let mut clients: Vec<usize> =
+        between.chain(found.levels.iter().map(|level| level.clients)).collect();
+    clients.sort_unstable();
+    clients.dedup();
+    let dots = clients.into_iter().map(|clients| {
+        let dot = Dot::at(clients as f64, found.per_s(clients as f64));
+        Dot { place: Some(count(clients as u64)), ..dot }
+    });
+    let line = Series::line(format!("{system}, {LAW}"), colour, dots.collect());
+    Some(Series { dash: 1, ..line })
+}
+
+/// Why the plot of a workload has no curve of a system; `None` when it has one, or was not swept.
+pub(crate) fn refusal(digest: &Digest<'_>, system: &str, workload: &str) -> Option<String> {
+    let refused = sweep(digest, system, workload)?.found.as_ref().err()?;
+    Some(format!("{system} has no curve of the {LAW}: {}.", reason(refused)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{html, json as report_json, markdown, sample};
+
+    /// Throughput is 2,000 N / (N + 1.5) a second and more or less 4 %: contention of 1 / 2.5, and no coherency.
+    #[test]
+    fn a_sweep_has_the_coefficients_that_it_was_made_with() {
+        let run = sample::large();
+        let digest = Digest::new(&run);
+        let found = of(&digest, "sqlite", "oltp_point_select").unwrap();
+        assert!((found.alpha.value - 0.4).abs() < 0.02, "{found:?}");
+        assert!((found.gamma.value - 800.0).abs() < 30.0, "{found:?}");
+        let Peak::Beyond { clients_low } = found.peak else { panic!("{found:?}") };
+        assert!(clients_low > 30.0, "{found:?}");
+        let report: Value = serde_json::from_str(&report_json(&digest)).unwrap();
+        let of_json = report["scalability"].as_array().unwrap();
+        assert_eq!(of_json.len(), 6);
+        assert_eq!(
+            (&of_json[0]["system"], &of_json[0]["fitted"]),
+            (&"sqlite".into(), &true.into())
+        );
+        assert_eq!(of_json[0]["levels"].as_array().unwrap().len(), 4);
+        assert!(markdown(&digest).contains(TITLE) && html(&digest).contains(LAW));
+    }
+
+    #[test]
+    fn a_curve_passes_every_number_of_clients_that_was_measured() {
+        let run = sample::large();
+        let digest = Digest::new(&run);
+        let curve = curve(&digest, "sqlite", "oltp_point_select", 0).unwrap();
+        let places: Vec<&str> = curve.dots.iter().filter_map(|dot| dot.place.as_deref()).collect();
+        assert!(["1", "4", "16", "64"].iter().all(|it| places.contains(it)), "{places:?}");
+        assert!(places.len() > 12 && places.len() < 30, "{places:?}");
+    }
+
+    #[test]
+    fn a_sweep_without_repetitions_and_few_numbers_of_clients_says_why_it_has_no_curve() {
+        let run = sample::quick();
+        let digest = Digest::new(&run);
+        assert!(of(&digest, "sqlite", "oltp_point_select").is_none());
+        let why = refusal(&digest, "sqlite", "oltp_point_select").unwrap();
+        assert!(why.contains("4 numbers of clients, and 5 are needed"), "{why}");
+        assert!(html(&digest).contains("has no curve of the Universal Scalability Law"));
+        let report: Value = serde_json::from_str(&report_json(&digest)).unwrap();
+        assert_eq!(report["scalability"][0]["refused"], "few-numbers-of-clients");
+    }
+
+    #[test]
+    fn one_number_of_clients_and_rates_are_no_sweep_over_clients() {
+        for run in [sample::compared(), sample::open(), sample::sought(20e6, 1.0, 64.0)] {
+            let digest = Digest::new(&run);
+            assert!(all(&digest).is_empty() && table(&digest).is_empty());
+            assert!(!markdown(&digest).contains(TITLE));
+        }
+    }
+}
