@@ -220,8 +220,8 @@ fn p_value_at(values: &[f64], others: &[usize], at: usize) -> f64 {
     let variance = (squares(left, before) + squares(right, after)) / degrees as f64;
     let error = (variance * (1.0 / left.len() as f64 + 1.0 / right.len() as f64)).sqrt();
     match (after - before, error) {
-        (difference, _) if difference == 0.0 => 1.0,
-        (_, error) if error == 0.0 => 0.0,
+        (0.0, _) => 1.0,
+        (_, 0.0) => 0.0,
         (difference, error) => student::p_value(difference / error, degrees),
     }
 }

@@ -3,6 +3,7 @@
 
 mod cpu;
 mod disk;
+mod emulation;
 mod system;
 
 use std::fs;
@@ -80,7 +81,7 @@ pub struct System {
     pub os: Option<String>,
     /// The kernel and its release.
     pub kernel: Option<String>,
-    /// The hypervisor or container, when one is detected.
+    /// The emulator, container or hypervisor, when one is detected.
     pub virtualization: Option<String>,
 }
 

@@ -154,17 +154,15 @@ impl Case for OnTheLaw {
             let seen = found.iter().map(|(case, found)| (name(case), share(found)));
             seen.filter(|(_, share)| share.of > 0).collect()
         };
-        let figures: [(&str, fn(&Coverage) -> Share); 6] = [
-            ("gamma", |it| it.gamma),
-            ("alpha", |it| it.alpha),
-            ("beta", |it| it.beta),
-            ("the clients of the peak", |it| it.peak),
-            ("its throughput", |it| it.highest),
-            ("the gain of twice", |it| it.gain),
-        ];
-        for (name, share) in figures {
+        let mut covers = |name: &str, share: fn(&Coverage) -> Share| {
             goals.at_least(&format!("the interval of the law has {name}"), 93.0, &of(share));
-        }
+        };
+        covers("gamma", |it| it.gamma);
+        covers("alpha", |it| it.alpha);
+        covers("beta", |it| it.beta);
+        covers("the clients of the peak", |it| it.peak);
+        covers("its throughput", |it| it.highest);
+        covers("the gain of twice", |it| it.gain);
         goals.at_most("sweeps on the law that are refused", 2.0, &of(|it| it.refused));
     }
 }

@@ -107,15 +107,15 @@ impl Stored {
             };
             stored.runs.extend(found.readable.into_iter().filter(is_new));
             for (folder, cause) in found.unreadable {
-                stored.leave_out(folder, cause.to_string());
+                stored.leave_out(folder, &cause.to_string());
             }
         }
         stored.runs.sort_by(|a, b| (a.started, &a.folder).cmp(&(b.started, &b.folder)));
         Ok(stored)
     }
 
-    fn leave_out(&mut self, folder: PathBuf, reason: String) {
-        self.left_out.push(LeftOut { folder, reason: plan::scrub(&reason) });
+    fn leave_out(&mut self, folder: PathBuf, reason: &str) {
+        self.left_out.push(LeftOut { folder, reason: plan::scrub(reason) });
     }
 
     fn newest_plan(&self) -> Option<String> {
@@ -136,7 +136,7 @@ impl Stored {
             };
             match found {
                 Ok(run) => runs.push(run),
-                Err(reason) => self.leave_out(summary.folder, reason),
+                Err(reason) => self.leave_out(summary.folder, &reason),
             }
         }
         runs

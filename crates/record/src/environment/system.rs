@@ -1,8 +1,8 @@
-//! The operating system, and detection of containers and virtual machines.
+//! The operating system, and detection of emulators, containers and virtual machines.
 
 use std::path::Path;
 
-use super::{System, read};
+use super::{System, emulation, read};
 
 pub(super) fn gather(root: &Path) -> System {
     System {
@@ -30,10 +30,12 @@ fn kernel(root: &Path) -> Option<String> {
     Some(format!("{name} {release}"))
 }
 
-/// The container and the hypervisor, if detected. Signs are the files that container managers leave, control
-/// groups, the `hypervisor` flag, and the names in the firmware's tables.
+/// The emulator, the container and the hypervisor, if detected. Signs of the latter two are the files that container
+/// managers leave, control groups, the `hypervisor` flag, and the names in the firmware's tables.
 fn virtualization(root: &Path) -> Option<String> {
-    let signs: Vec<String> = container(root).into_iter().chain(hypervisor(root)).collect();
+    let emulation = emulation::gather(root, std::env::consts::ARCH);
+    let signs: Vec<String> =
+        emulation.into_iter().chain(container(root)).chain(hypervisor(root)).collect();
     (!signs.is_empty()).then(|| signs.join(" in "))
 }
 

@@ -94,6 +94,32 @@ fn the_operating_system_and_virtualization_are_detected() {
     assert_eq!(load_average(root.path()), Some([0.5, 1.25, 2.0]));
 }
 
+/// The begin of a program file for a processor: 64 bits, numbers with the least significant byte first.
+fn program(machine: u8) -> Vec<u8> {
+    let mut header = b"\x7fELF\x02\x01\x01".to_vec();
+    header.resize(20, 0);
+    header[18] = machine;
+    header
+}
+
+#[test]
+fn an_emulator_is_found_by_the_program_that_the_kernel_runs() {
+    let root = machine(&[("proc/thread-self/.keep", "")]);
+    let emulator = root.path().join("qemu-riscv64");
+    std::os::unix::fs::symlink(&emulator, root.path().join("proc/thread-self/exe")).unwrap();
+    let found = |architecture: &str| emulation::gather(root.path(), architecture);
+    assert_eq!(found("riscv64"), None, "there is no program yet");
+    fs::write(&emulator, program(62)).unwrap();
+    assert_eq!(found("riscv64").unwrap(), "emulation of riscv64 by qemu-riscv64 on x86_64");
+    assert_eq!(found("x86_64"), None);
+    assert_eq!(found("an architecture without a number"), None);
+    fs::write(&emulator, program(243)).unwrap();
+    assert_eq!(found("riscv64"), None);
+    assert_eq!(found("aarch64").unwrap(), "emulation of aarch64 by qemu-riscv64 on riscv64");
+    fs::write(&emulator, "#!/bin/sh\n# longer than a header\n").unwrap();
+    assert_eq!(found("riscv64"), None);
+}
+
 #[test]
 fn a_partition_has_the_model_of_its_disk() {
     let mounts = "22 1 259:2 / / rw,relatime shared:1 - ext4 /dev/nvme0n1p2 rw\n\
