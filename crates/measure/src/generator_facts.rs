@@ -17,6 +17,19 @@ pub struct HostFacts {
     pub kernel: String,
     /// The build of the program.
     pub build: String,
+    /// Identifies the running kernel, and so the machine: it is the same in all containers of one. Empty when not known.
+    #[serde(default)]
+    pub boot: String,
+}
+
+impl HostFacts {
+    /// Whether both are surely on one machine, or have the same name where the machine is not known.
+    pub fn shares_machine_with(&self, other: &Self) -> bool {
+        match (self.boot.as_str(), other.boot.as_str()) {
+            ("", _) | (_, "") => self.host == other.host,
+            (own, other) => own == other,
+        }
+    }
 }
 
 /// How far the clock of another host is from the coordinator's.

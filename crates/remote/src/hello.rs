@@ -30,10 +30,6 @@ impl Hello {
     /// # Errors
     /// When this program cannot be read.
     pub(crate) fn own() -> anyhow::Result<Self> {
-        let kernel = |file: &str| {
-            let text = std::fs::read_to_string(Path::new("/proc/sys/kernel").join(file));
-            text.unwrap_or_default().trim().to_owned()
-        };
         let cores = thread::available_parallelism().map_or(1, |cores| cores.get());
         let facts = HostFacts {
             host: kernel("hostname"),
@@ -41,9 +37,21 @@ impl Hello {
             cores: u32::try_from(cores).unwrap_or(u32::MAX),
             kernel: format!("{} {}", kernel("ostype"), kernel("osrelease")),
             build: sha256(Path::new(OWN_PROGRAM))?,
+            boot: own_boot(),
         };
         Ok(Self { version: VERSION.to_owned(), facts })
     }
+}
+
+/// Identifies the kernel that runs; empty when not known. Source: random(4), `boot_id`.
+pub(crate) fn own_boot() -> String {
+    kernel("random/boot_id")
+}
+
+/// A setting of the kernel; empty when not known.
+fn kernel(file: &str) -> String {
+    let text = std::fs::read_to_string(Path::new("/proc/sys/kernel").join(file));
+    text.unwrap_or_default().trim().to_owned()
 }
 
 /// The SHA-256 of a file, in hexadecimal digits.
@@ -85,6 +93,6 @@ mod tests {
         let Hello { facts, version } = Hello::own().unwrap();
         assert_eq!((facts.processor.as_str(), version.as_str()), (std::env::consts::ARCH, VERSION));
         assert!(facts.cores >= 1 && facts.kernel.starts_with("Linux "), "{facts:?}");
-        assert_eq!(facts.build.len(), 64);
+        assert_eq!((facts.build.len(), facts.boot.len()), (64, 36));
     }
 }

@@ -77,6 +77,12 @@ impl RemoteHost {
         Ok(Self { peer, sender, receiver, processes: 0 })
     }
 
+    /// Whether it is surely the machine on which this dyno runs.
+    pub fn is_this_machine(&self) -> bool {
+        let boot = &self.peer.hello().boot;
+        !boot.is_empty() && *boot == own_boot()
+    }
+
     /// Whether the dyno there is still connected.
     pub fn is_connected(&self) -> bool {
         self.peer.is_connected()

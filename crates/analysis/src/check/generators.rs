@@ -67,7 +67,7 @@ pub(super) fn saturated_hosts(measured: &Measured<'_>, summary: &Summary) -> Vec
         else {
             continue;
         };
-        match hosts.iter_mut().find(|known| known.host.host == host.host) {
+        match hosts.iter_mut().find(|known| known.host.shares_machine_with(host)) {
             Some(known) => {
                 known.generators += 1;
                 known.used += used;

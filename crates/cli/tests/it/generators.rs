@@ -78,6 +78,10 @@ fn generators_count_what_the_server_counts() {
         assert_eq!(check["difference"], 0, "{check}");
         let (record, parts) = recorded(&sandbox);
         assert_eq!(record.total.transactions, 301);
+        // Both are on this machine, which is watched once, with its generators: those of other tests are there too.
+        let [host] = &record.watched.hosts[..] else { panic!("{:?}", record.watched.hosts) };
+        let names = host.processes.iter().map(|process| process.name.as_str());
+        assert!(names.filter(|name| *name == "dyno-generator").count() >= 2, "{host:?}");
         // Eight clients share 301 transactions: four have 150 and the others 151.
         let counts: Vec<u64> = parts.iter().map(|part| part.transactions).collect();
         assert_eq!(counts, [150, 151]);

@@ -70,6 +70,7 @@ fn split_in_halves(trial: &mut TrialRecord) {
         cores: 64,
         kernel: "Linux 6.6.20".to_owned(),
         build: "release".to_owned(),
+        boot: "5b1b".to_owned(),
     };
     let at = |offset_ns| ClockComparison { offset_ns, uncertainty_ns: 45_000 };
     let clock = GeneratorClock { start: at(-7_200_000_000_000), end: Some(at(-7_200_000_002_000)) };

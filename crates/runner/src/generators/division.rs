@@ -12,7 +12,7 @@ pub(crate) fn divide(
     connections: usize,
 ) -> Option<Vec<usize>> {
     let of_host = |host: &HostFacts| {
-        let sharing = hosts.iter().filter(|other| other.host == host.host).count();
+        let sharing = hosts.iter().filter(|other| other.shares_machine_with(host)).count();
         by_plan.unwrap_or_else(|| by_cores((host.cores as usize / sharing).max(1)).max(1))
     };
     let mut loops: Vec<usize> = hosts.iter().map(of_host).collect();

@@ -22,6 +22,8 @@ struct OtherHost {
     name: String,
     place: Place,
     processes: Vec<(String, Side)>,
+    /// Whether it is watched for its generators alone.
+    is_of_generators: bool,
     connection: Result<SharedHost, String>,
 }
 
@@ -49,12 +51,13 @@ impl OtherHosts {
             let of_plan = plan.systems[system].endpoints.iter().chain(&plan.watch.endpoints);
             let generators = plan.load.generators.iter().filter(|it| **it != Place::Local);
             let of_generators = generators.map(|place| OtherHost {
-                processes: vec![(GENERATOR_NAME.to_owned(), Side::Client)],
+                processes: vec![generator_processes()],
+                is_of_generators: true,
                 ..OtherHost::new(place.to_string(), place.clone())
             });
             for host in of_plan.filter_map(OtherHost::of_endpoint).chain(of_generators) {
                 match hosts.iter_mut().find(|known| known.place == host.place) {
-                    Some(known) => known.add(host.processes),
+                    Some(known) => known.add(host),
                     None => hosts.push(host),
                 }
             }
@@ -62,7 +65,8 @@ impl OtherHosts {
         Self { hosts, keep_copies: plan.load.keep_copies }
     }
 
-    /// Connects to the hosts to which there is no connection, to all at the same time.
+    /// Connects to the hosts to which there is no connection, to all at the same time. Generators on this machine need no
+    /// host of their own: it is watched already.
     pub(crate) fn connect(&mut self, stop: &Stop) {
         let keep_copies = self.keep_copies;
         let is_lost = |host: &OtherHost| match &host.connection {
@@ -74,6 +78,9 @@ impl OtherHosts {
                 scope.spawn(move || host.connect(keep_copies, stop));
             }
         });
+        let is_here = |it: &SharedHost| it.lock().is_this_machine();
+        self.hosts
+            .retain(|host| !(host.is_of_generators && host.connection.as_ref().is_ok_and(is_here)));
     }
 
     /// Asks each host what there is to watch, with the processes that listen on these addresses.
@@ -82,10 +89,15 @@ impl OtherHosts {
     }
 }
 
+/// The processes of generators, by their name.
+pub(super) fn generator_processes() -> (String, Side) {
+    (GENERATOR_NAME.to_owned(), Side::Client)
+}
+
 impl OtherHost {
     fn new(name: String, place: Place) -> Self {
         let connection = Err("there was no time to reach it".to_owned());
-        Self { name, place, processes: Vec::new(), connection }
+        Self { name, place, processes: Vec::new(), is_of_generators: false, connection }
     }
 
     fn of_endpoint(endpoint: &EndpointPlan) -> Option<Self> {
@@ -95,8 +107,10 @@ impl OtherHost {
         Some(Self { processes, ..Self::new(endpoint.name.clone(), place.clone()) })
     }
 
-    fn add(&mut self, processes: Vec<(String, Side)>) {
-        let new = processes.into_iter().filter(|it| !self.processes.contains(it));
+    /// Takes in another mention of the same place.
+    fn add(&mut self, other: Self) {
+        self.is_of_generators &= other.is_of_generators;
+        let new = other.processes.into_iter().filter(|it| !self.processes.contains(it));
         let new: Vec<_> = new.collect();
         self.processes.extend(new);
     }

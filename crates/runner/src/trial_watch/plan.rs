@@ -6,10 +6,10 @@ use std::time::Duration;
 use measure::{Process, Side};
 use net::Endpoint as NetEndpoint;
 use plan::{EndpointPlan, EndpointSource, LoadPlan, SystemPlan, WatchPlan};
-use system::watch::{HostWatch, server_processes};
+use system::watch::{HostWatch, processes_by_name, server_processes};
 use system::{Access, Running};
 
-use super::hosts::DescribedHost;
+use super::hosts::{DescribedHost, generator_processes};
 
 /// The longest period of readings of a host. With shorter intervals the period is as short as these, but not so short
 /// that counters in ticks of 10 ms are useless.
@@ -82,7 +82,7 @@ impl WatchTargets {
             }
         }
         Self {
-            host: HostWatch::new(processes(running)),
+            host: HostWatch::new(processes(running, load)),
             others,
             endpoints,
             peers: match load.generators.is_empty() {
@@ -126,8 +126,8 @@ impl Peers {
     }
 }
 
-/// The processes of a trial on this machine: dyno itself, and those of the system.
-fn processes(running: &Running) -> Vec<Process> {
+/// The processes of a trial on this machine: dyno itself, the generators that run here, and those of the system.
+fn processes(running: &Running, load: &LoadPlan) -> Vec<Process> {
     let mut servers: Vec<Process> = running
         .processes()
         .into_iter()
@@ -138,7 +138,11 @@ fn processes(running: &Running) -> Vec<Process> {
     }
     let name = "dyno".to_owned();
     let client = Process { name, pid: std::process::id(), side: Side::Client };
-    std::iter::once(client).chain(servers).collect()
+    let generators = match load.generators.is_empty() {
+        true => Vec::new(),
+        false => processes_by_name(&[generator_processes()]),
+    };
+    std::iter::once(client).chain(generators).chain(servers).collect()
 }
 
 impl Periods {

@@ -29,6 +29,7 @@ fn parts() -> Vec<GeneratorRecord> {
             cores: 64,
             kernel: "Linux 6.6.20".to_owned(),
             build: "release, abc".to_owned(),
+            boot: "5b1b".to_owned(),
         }),
         clock: Some(GeneratorClock { start, end: None }),
         clients: 2..4,
