@@ -10,6 +10,7 @@ use plan::Place;
 use serde::{Deserialize, Serialize};
 use system::watch::{HostWatch, server_processes};
 
+use crate::hello::own_boot;
 use crate::link::{Receiver, Sender};
 use crate::peer::{Peer, StartOptions};
 use crate::problem::{LinkError, Problem};
