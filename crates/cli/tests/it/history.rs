@@ -109,7 +109,7 @@ fn runs_of_other_plans_are_left_out_with_the_reason() {
     assert_eq!(
         left_out(&found),
         [
-            "another text of the plan: with --set load.time=4s",
+            "another text of the plan: with time = \"4s\", with --set load.time=4s, without time = \"5s\"",
             "plan other",
             "another text of the plan: with time = \"9s\", without time = \"5s\"",
         ]

@@ -1,6 +1,6 @@
 //! Where throughput stops growing with the clients, and up to which rate arrivals are answered.
 
-use analysis::{Code as FindingCode, Peak, Value, growth};
+use analysis::{Code as FindingCode, Peak, Scaling, Value, growth};
 
 use super::trials::{behind, not_believed};
 use super::words::Code;
@@ -72,12 +72,12 @@ fn over_clients(digest: &Digest<'_>, points: &[&Point<'_>]) -> Option<(Code, Val
     let relative = |one: &Point<'_>, other: &Point<'_>| {
         Value::Change(per_s(digest, one) / per_s(digest, other) - 1.0)
     };
-    let of_law = law(digest, at);
+    let of_law = scaling::of(digest, at.system, at.workload);
     if found.stops_at == points.len() - 1 {
         let before = points[found.stops_at - 1];
         values
             .extend([("change", relative(at, before)), ("before_clients", small(before.clients))]);
-        values.extend(of_law);
+        values.extend(of_law.map(|it| gain_of_twice(it, at.clients)).unwrap_or_default());
         return Some((Code::ThroughputGrows, values));
     }
     if found.highest != found.stops_at {
@@ -93,34 +93,33 @@ fn over_clients(digest: &Digest<'_>, points: &[&Point<'_>]) -> Option<(Code, Val
     if per_s(digest, last) * (1.0 + least) < per_s(digest, at) {
         values.push(("drop", relative(last, at)));
     }
-    values.extend(of_law);
+    values.extend(of_law.map(peak).unwrap_or_default());
     Some((Code::ThroughputStops, values))
 }
 
-/// What the law says of the load at which throughput stops growing; empty for a sweep that does not carry it.
-fn law(digest: &Digest<'_>, stops_at: &Point<'_>) -> Values {
-    let Some(found) = scaling::of(digest, stops_at.system, stops_at.workload) else {
-        return Vec::new();
-    };
+/// Where the law has its peak; empty when that is not within the sweep.
+fn peak(found: &Scaling) -> Values {
+    let Peak::Within { clients, per_s } = found.peak else { return Vec::new() };
     let whole = |clients: f64| Value::Small(clients.round() as u64);
-    let mut values = vec![("law", text(scaling::LAW))];
-    match found.peak {
-        Peak::Within { clients, per_s } => {
-            values.extend([
-                ("peak_clients", whole(clients.value)),
-                ("peak_low", whole(clients.low)),
-                ("peak_per_s", Value::Number(per_s.value)),
-            ]);
-            values.extend(clients.high.map(|high| ("peak_high", whole(high))));
-        }
-        Peak::Beyond { clients_low } => values.push(("peak_at_least", whole(clients_low.floor()))),
-    }
-    let twice = scaling::gain_of_twice(found, stops_at.clients);
-    values.extend([
-        ("twice_clients", Value::Small(2 * stops_at.clients as u64)),
+    let mut values = vec![
+        ("law", text(scaling::LAW)),
+        ("peak_clients", whole(clients.value)),
+        ("peak_low", whole(clients.low)),
+        ("peak_per_s", Value::Number(per_s.value)),
+    ];
+    values.extend(clients.high.map(|high| ("peak_high", whole(high))));
+    values
+}
+
+/// What twice as many clients as the most would change by the law.
+fn gain_of_twice(found: &Scaling, clients: usize) -> Values {
+    let twice = scaling::gain_of_twice(found, clients);
+    let mut values = vec![
+        ("law", text(scaling::LAW)),
+        ("twice_clients", Value::Small(2 * clients as u64)),
         ("twice", Value::Change(twice.value)),
         ("twice_low", Value::Change(twice.low)),
-    ]);
+    ];
     values.extend(twice.high.map(|high| ("twice_high", Value::Change(high))));
     values
 }

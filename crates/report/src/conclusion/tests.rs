@@ -153,17 +153,15 @@ fn throughput_stops_growing_where_more_clients_are_not_shown_to_add_any() {
     assert!(told[0].starts_with(expected), "{told:?}");
 }
 
-/// 100 N / (1 + 0.02 (N - 1) + 0.001 N (N - 1)), which is highest at the root of 980, and 2 x 1.54 / 2.612 times as high with
-/// 32 clients as with 16.
+/// 100 N / (1 + 0.02 (N - 1) + 0.001 N (N - 1)), which is highest at the root of 980.
 #[test]
-fn a_sweep_that_carries_the_law_has_its_peak_and_what_twice_as_many_clients_change() {
+fn a_sweep_that_carries_the_law_has_its_peak() {
     let run = swept([100, 373, 1_039, 1_017]);
     let told = texts(&run);
     let peak = "; the curve of the Universal Scalability Law is highest at 31 (95 % interval ";
     assert!(told[0].contains("stops growing at 16 clients") && told[0].contains(peak), "{told:?}");
-    assert!(told[0].contains("; on it 32 clients change throughput by +18 % (95 % "), "{told:?}");
     let values = all(&Digest::new(&run))[0].json()["values"].clone();
-    assert_eq!((&values["peak_clients"], &values["twice_clients"]), (&31.into(), &32.into()));
+    assert_eq!(values["peak_clients"], 31);
 }
 
 #[test]

@@ -123,18 +123,14 @@ impl Code {
                  {highest_per_s} with {highest_clients} is not shown to be higher by {least} or more][; \
                  {most_clients} clients change it by {drop}][; with {most_clients} clients {percentile} is \
                  {most_ns}][ {most_more}][, instead of {latency_ns}][ {more}][; the curve of the {law} is highest at \
-                 {peak_clients} (95 % interval {peak_low} to {peak_high}), with {peak_per_s} per s][; the curve of the \
-                 {law} has no peak below {peak_at_least:client|clients}][; on it {twice_clients} clients change \
-                 throughput by {twice} (95 % interval {twice_low} to {twice_high})]",
+                 {peak_clients} (95 % interval {peak_low} to {peak_high}), with {peak_per_s} per s]",
             ),
             Self::ThroughputGrows => (
                 "throughput-grows",
                 "{system}, {workload}: throughput still grows at {clients:client|clients}, the most that were \
                  measured: {per_s} per s ({change} over {before_clients:client|clients})[; {percentile} is \
-                 {latency_ns}][ {more}][; the curve of the {law} is highest at {peak_clients} (95 % interval {peak_low} \
-                 to {peak_high}), with {peak_per_s} per s][; the curve of the {law} has no peak below \
-                 {peak_at_least:client|clients}][; on it {twice_clients} clients change throughput by {twice} (95 % \
-                 interval {twice_low} to {twice_high})]",
+                 {latency_ns}][ {more}][; by the curve of the {law} {twice_clients} clients would change it by {twice} \
+                 (95 % interval {twice_low} to {twice_high})]",
             ),
             Self::RateKept => (
                 "rate-kept",
