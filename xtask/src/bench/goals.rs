@@ -79,7 +79,7 @@ const RULES: [(Part, &[Rule]); 19] = [
         &[median(
             "CPU of the coordinator of {} generators",
             CoordinatorCores,
-            AtMost(2.0),
+            AtMost(1.0),
             OF_A_CORE,
         )],
     ),
