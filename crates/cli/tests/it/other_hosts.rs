@@ -202,15 +202,21 @@ fn a_narrow_network_that_loses_packets_carries_program_and_readings() {
     assert!(!network.qdisc().contains("dropped 0,"), "no packet was lost: {}", network.qdisc());
 }
 
+/// A run that watches a host over ssh, when it has readings of it.
+fn watching<'s>(sandbox: &'s Sandbox, sshd: &Sshd<'_>) -> Background<'s> {
+    plan(sandbox, &format!("\"{}\"", sshd.place()), "10m");
+    let mut run = Background::start(sandbox, &mut run(sandbox));
+    run.wait_for_record("the other host is watched", |trial| {
+        trial.watched.hosts.get(1).is_some_and(|host| host.readings.len() > 1)
+    });
+    run
+}
+
 #[test]
 fn nothing_is_left_over_there_when_dyno_is_killed() {
     let sandbox = Sandbox::new();
     let sshd = Sshd::start(&sandbox);
-    plan(&sandbox, &format!("\"{}\"", sshd.place()), "10m");
-    let mut run = Background::start(&sandbox, &mut run(&sandbox));
-    run.wait_for_record("the other host is watched", |trial| {
-        trial.watched.hosts.get(1).is_some_and(|host| host.readings.len() > 1)
-    });
+    let run = watching(&sandbox, &sshd);
     assert!(!sshd.started().is_empty());
     run.signal(Signal::SIGKILL);
     wait_until("nothing is left over there", || sshd.started().is_empty());
@@ -221,11 +227,7 @@ fn nothing_is_left_over_there_when_dyno_is_killed() {
 fn a_host_that_is_lost_during_the_load_is_a_note_and_the_load_goes_on() {
     let sandbox = Sandbox::new();
     let sshd = Sshd::start(&sandbox);
-    plan(&sandbox, &format!("\"{}\"", sshd.place()), "10m");
-    let mut run = Background::start(&sandbox, &mut run(&sandbox));
-    run.wait_for_record("the other host is watched", |trial| {
-        trial.watched.hosts.get(1).is_some_and(|host| host.readings.len() > 1)
-    });
+    let mut run = watching(&sandbox, &sshd);
     for pid in sshd.started() {
         let pid = nix::unistd::Pid::from_raw(pid.cast_signed());
         // One of them may have ended with another.

@@ -80,6 +80,10 @@ const FOR_BUILDS: &[&str] = &[
     "GIT_SSL_CAINFO",
     "SSL_CERT_FILE",
     "SSL_CERT_DIR",
+];
+
+/// Variables that name proxies, for programs that download or reach other hosts.
+const PROXIES: &[&str] = &[
     "HTTP_PROXY",
     "HTTPS_PROXY",
     "ALL_PROXY",
@@ -105,14 +109,6 @@ const FOR_REACHING: &[&str] = &[
     "AWS_PROFILE",
     "AWS_REGION",
     "CLOUDSDK_CONFIG",
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "ALL_PROXY",
-    "NO_PROXY",
-    "http_proxy",
-    "https_proxy",
-    "all_proxy",
-    "no_proxy",
 ];
 
 /// A command without dyno's environment, except for the variables that every program needs.
@@ -130,6 +126,7 @@ pub fn command(program: impl AsRef<OsStr>) -> Command {
 pub fn toolchain_command(program: impl AsRef<OsStr>) -> Command {
     let mut command = command(program);
     pass(&mut command, FOR_BUILDS);
+    pass(&mut command, PROXIES);
     command
 }
 
@@ -137,6 +134,7 @@ pub fn toolchain_command(program: impl AsRef<OsStr>) -> Command {
 pub fn reaching_command(program: impl AsRef<OsStr>) -> Command {
     let mut command = command(program);
     pass(&mut command, FOR_REACHING);
+    pass(&mut command, PROXIES);
     command
 }
 
@@ -174,8 +172,8 @@ mod tests {
         assert!(env::var_os("CARGO_MANIFEST_DIR").is_some());
         for (mut command, lists) in [
             (command("env"), vec![FOR_ALL]),
-            (toolchain_command("env"), vec![FOR_ALL, FOR_BUILDS]),
-            (reaching_command("env"), vec![FOR_ALL, FOR_REACHING]),
+            (toolchain_command("env"), vec![FOR_ALL, FOR_BUILDS, PROXIES]),
+            (reaching_command("env"), vec![FOR_ALL, FOR_REACHING, PROXIES]),
         ] {
             command.env("FROM_THE_PLAN", "x");
             let given = variables(command);
