@@ -103,6 +103,15 @@ impl Control {
         self.window.end_at(at);
     }
 
+    /// Ends the measured window now, `at`, because somebody asks for it. A part of a load ends at the same moment as
+    /// the others.
+    pub(crate) fn stop_at(&self, at: Nanos) {
+        match self.is_part {
+            true => self.window.end_at(at),
+            false => self.window.stop_at(at),
+        }
+    }
+
     /// As [`Control::end_at`], for what one worker alone has seen.
     pub(crate) fn end_all_at(&self, at: Nanos) {
         if !self.is_part {

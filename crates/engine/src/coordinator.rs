@@ -345,7 +345,7 @@ impl<'a> Coordinator<'a> {
         }
         self.crash = Some(reason);
         if let Some(now) = self.now().filter(|_| !self.is_virtual()) {
-            self.control.end_at(now);
+            self.control.stop_at(now);
         }
         self.steering.abandon();
         Ok(())

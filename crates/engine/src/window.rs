@@ -177,13 +177,28 @@ impl Window {
 
     /// Ends the measured window at `at`, before its planned end. The first call applies.
     pub(crate) fn end_at(&self, at: Nanos) {
+        self.end_early(at, || at);
+    }
+
+    /// As [`Window::end_at`], but not before the last interval that a worker has entered, so that what it has counted
+    /// there stays. `at` may be of a worker that was held up since.
+    pub(crate) fn stop_at(&self, at: Nanos) {
+        self.end_early(at, || {
+            let entered = self.measured.end().checked_sub(self.interval_ns);
+            entered.map_or(at, |start| at.max(start + 1))
+        });
+    }
+
+    /// Ends the window at `end()` if it would last longer than `at`, and does so once.
+    fn end_early(&self, at: Nanos, end: impl FnOnce() -> Nanos) {
         if at >= self.end() {
             return;
         }
         let mut plan = self.plan.lock().unwrap_or_else(PoisonError::into_inner);
         if !plan.is_early && at < plan.at {
             plan.is_early = true;
-            self.end.store(at, Ordering::Relaxed);
+            // A worker that enters an interval meanwhile waits for the lock, and then sees the end.
+            self.end.store(end(), Ordering::Relaxed);
         }
     }
 
@@ -284,9 +299,20 @@ mod tests {
         assert_eq!(whole.enter_interval(55), 65, "after the end");
         whole.end_at(50);
         assert_eq!(whole.end(), 55, "the first end applies");
+        // Another worker has counted in the interval from 55 ns on.
+        let ahead = window(None);
+        assert_eq!([45, 55].map(|start| ahead.enter_interval(start)), [55, 65]);
+        ahead.stop_at(52);
+        assert_eq!((ahead.end(), ahead.ends_early()), (56, true), "the interval of the other counts");
+        let level = window(None);
+        assert_eq!(level.enter_interval(45), 55);
+        level.stop_at(52);
+        assert_eq!(level.end(), 52);
+        assert_eq!(level.enter_interval(55), 65, "it has ended");
+        assert_eq!(level.end(), 52);
         // An interrupt in the warm-up is earlier than any end.
         let interrupted = window(Some(15));
-        interrupted.end_at(7);
+        interrupted.stop_at(7);
         interrupted.end_warm_up();
         assert_eq!((interrupted.end(), interrupted.start()), (7, Some(20)));
     }

@@ -144,7 +144,7 @@ impl WorkerState {
         let origin = self.origin.get();
         let at = turn.started_ns - origin;
         if self.control.stop.is_asked() {
-            self.control.end_at(at);
+            self.control.stop_at(at);
         }
         if self.control.waits_for_observer {
             self.catch_up(at);
@@ -417,7 +417,7 @@ impl WorkerState {
         }
         let at = self.handle.now() - self.origin.get();
         if self.control.stop.is_asked() {
-            self.control.end_at(at);
+            self.control.stop_at(at);
         }
         self.check_backlog(at);
         let answered_until = self.control.spent_at().saturating_add(self.last_turn_ns);
