@@ -71,7 +71,8 @@ pub use latency::{Bounds, Latency};
 pub use levels::{Levels, Purchase, RunLevels, RunPurchase, TrialCost, TrialFigure};
 pub use looks::looks;
 pub use measured::{
-    CountedStatements, DamagedFile, GeneratorPart, Measured, Offered, Slice, Usage, Window,
+    CountedStatements, DamagedFile, GeneratorPart, Measured, Offered, OperationSlice, Slice, Usage,
+    Window,
 };
 pub use metrics::{evaluate, is_reported, kind_of, merged, of_kind};
 pub use node::host_of_node;
@@ -93,5 +94,6 @@ pub use summary::{
 pub use trend::{Trend, trend};
 pub use validity::Validity;
 pub use within::{
-    INTERVALS_MIN, NoInterval, Within, WithinInterval, interval_of_mean, interval_of_percentile,
+    INTERVALS_MIN, NoInterval, OperationWithin, Within, WithinInterval, interval_of_mean,
+    interval_of_percentile,
 };

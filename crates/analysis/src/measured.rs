@@ -21,6 +21,8 @@ pub struct Measured<'a> {
     /// Latencies of the transactions that ended in each of these intervals; `None` where each query of the load is
     /// planned, so that intervals are no samples of one state.
     pub latencies: Option<&'a [&'a LatencyHistogram]>,
+    /// Each operation in each of these intervals; empty when not known.
+    pub operation_slices: &'a [Vec<OperationSlice<'a>>],
     /// Requested percentiles, 0 to 100.
     pub percentiles: &'a [f64],
     /// Concurrent clients.
@@ -155,6 +157,15 @@ pub struct Slice {
     pub busy_ns: Nanos,
     /// Intended starts in it; `None` in a closed loop, and in records that do not have them.
     pub arrivals: Option<u64>,
+}
+
+/// One operation in one measured interval.
+#[derive(Clone, Copy, Debug)]
+pub struct OperationSlice<'a> {
+    /// Those that succeeded.
+    pub succeeded: u64,
+    /// Latencies of those, and of those that timed out at their time limit.
+    pub latencies: &'a LatencyHistogram,
 }
 
 /// Statements of the load by two counts.

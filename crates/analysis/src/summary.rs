@@ -14,7 +14,7 @@ use crate::moments::{mean, standard_deviation};
 use crate::open_loop::{self, OpenSummary};
 use crate::rules::{self, ScoreSummary, ShareSummary};
 use crate::trend::{Trend, latency_trend, trend};
-use crate::within::{Within, within};
+use crate::within::{OperationWithin, Within, operation_within, within};
 
 /// An interval shorter than this part of the longest is a remainder at the end of a phase; its rate is too
 /// coarse to compare.
@@ -120,6 +120,8 @@ pub struct OperationSummary {
     pub latency: Latency,
     /// Service times of those that succeeded, from their actual start; `None` when that is the intended start.
     pub service: Option<Latency>,
+    /// The intervals of confidence of these figures.
+    pub within: OperationWithin,
 }
 
 /// How evenly clients were served, in transactions of one client.
@@ -253,26 +255,27 @@ fn operations(
 ) -> Vec<OperationSummary> {
     let transactions = |it: &&measure::Operation| it.kind == OperationKind::Transaction;
     let is_single = measured.operations.iter().filter(transactions).count() == 1;
-    let ages = measured.edges.ages();
-    let none = LatencyHistogram::new();
+    let (ages, none) = (measured.edges.ages(), LatencyHistogram::new());
     let of_ended = measured.operations.iter().zip(&measured.total.operations);
-    of_ended
-        .zip(due)
-        .map(|((operation, tally), due)| OperationSummary {
+    let mut all = Vec::with_capacity(due.len());
+    for (at, ((operation, tally), due)) in of_ended.zip(due).enumerate() {
+        let has_ages = is_single && operation.kind == OperationKind::Transaction;
+        let latencies = due.latencies();
+        let ages = if has_ages { &ages } else { &none };
+        let of_due = bounded_latency(&latencies, ages, measured.percentiles);
+        all.push(OperationSummary {
             name: operation.name.clone(),
             kind: operation.kind,
             per_s: per(tally.succeeded.count() as f64, seconds),
             succeeded: tally.succeeded.count(),
             timed_out: tally.timed_out.count(),
             failed: tally.failed.count(),
-            latency: {
-                let has_ages = is_single && operation.kind == OperationKind::Transaction;
-                let ages = if has_ages { &ages } else { &none };
-                bounded_latency(&due.latencies(), ages, measured.percentiles)
-            },
+            within: operation_within(measured, at, &latencies, &of_due),
+            latency: of_due,
             service: (!due.service.is_empty()).then(|| latency(&due.service, measured.percentiles)),
-        })
-        .collect()
+        });
+    }
+    all
 }
 
 pub(crate) fn fairness(events: &[u64]) -> Option<Fairness> {

@@ -53,6 +53,17 @@ pub struct Within {
     pub absent: Option<NoInterval>,
 }
 
+/// The intervals of the figures of one operation of a trial; none where the trial has none.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OperationWithin {
+    /// Of its successes per second.
+    pub per_s: Option<WithinInterval>,
+    /// Of its mean latency, ns; `None` when some were never answered.
+    pub mean_ns: Option<WithinInterval>,
+    /// Of each requested percentile of its latencies, ns; `None` where the percentile is only a bound.
+    pub percentiles_ns: Vec<(f64, Option<WithinInterval>)>,
+}
+
 /// Why no figure of a trial has an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoInterval {
@@ -67,9 +78,22 @@ pub enum NoInterval {
 impl Within {
     /// The interval of a requested percentile.
     pub fn percentile_ns(&self, percent: f64) -> Option<WithinInterval> {
-        let mut asked = self.percentiles_ns.iter();
-        asked.find(|(of, _)| *of == percent).and_then(|(_, interval)| *interval)
+        of_percent(&self.percentiles_ns, percent)
     }
+}
+
+impl OperationWithin {
+    /// The interval of a requested percentile.
+    pub fn percentile_ns(&self, percent: f64) -> Option<WithinInterval> {
+        of_percent(&self.percentiles_ns, percent)
+    }
+}
+
+fn of_percent(
+    percentiles: &[(f64, Option<WithinInterval>)],
+    percent: f64,
+) -> Option<WithinInterval> {
+    percentiles.iter().find(|(of, _)| *of == percent).and_then(|(_, interval)| *interval)
 }
 
 /// The interval of a percentile of latencies, ns, from the latencies of each interval of the window so far. `None` with
@@ -115,37 +139,75 @@ pub(crate) fn variance_of_mean(figures: &[f64]) -> Option<f64> {
 
 /// The intervals of a trial; `due` are the latencies that `latency` summarizes.
 pub(crate) fn within(measured: &Measured<'_>, due: &LatencyHistogram, latency: &Latency) -> Within {
-    let without = |absent| Within { absent: Some(absent), ..Within::default() };
-    let slices = measured.slices;
-    let Some(of_intervals) = measured.latencies else { return without(NoInterval::PlannedQueries) };
-    if measured.open.is_some_and(|open| !open.is_constant) {
-        return without(NoInterval::ChangingRate);
-    }
-    if slices.len() < INTERVALS_MIN {
-        return without(NoInterval::FewIntervals(slices.len()));
-    }
-    let rest = Rest::of(slices);
-    let rate = |count: fn(&Slice) -> u64| {
-        let parts: Vec<(f64, f64)> =
-            slices.iter().map(|slice| (count(slice) as f64, slice.seconds)).collect();
-        let (sum, seconds) = sums(&parts);
-        Spread::of_quotient(&rest.joined(parts)).map(|it| (it.around(sum / seconds), it.variance))
+    let of_intervals = match samples(measured) {
+        Ok(of_intervals) => of_intervals,
+        Err(absent) => return Within { absent: Some(absent), ..Within::default() },
     };
+    let rest = Rest::of(measured.slices);
+    let rate = |count: fn(&Slice) -> u64| rate(measured.slices, measured.slices.iter().map(count));
     let transactions = rate(|slice| slice.transactions);
-    let times = of_intervals.iter().map(|it| (it.mean_ns() * it.count() as f64, it.count() as f64));
-    // The mean is that of the transactions that were due in the window; nearly the same ended in it.
-    let mean = || {
-        let spread = Spread::of_quotient(&rest.joined(times.collect()))?;
-        Some(spread.around_time(latency.mean_ns))
-    };
     Within {
         transactions_per_s: transactions.map(|it| it.0),
         throughput_variance: transactions.map(|it| it.1),
         queries_per_s: rate(|slice| slice.queries).map(|it| it.0),
-        mean_ns: if latency.unanswered == 0 { mean() } else { None },
+        mean_ns: mean_time(of_intervals, latency, rest),
         percentiles_ns: percentiles(of_intervals, latency, due, rest),
         absent: None,
     }
+}
+
+/// The intervals of operation `at` of a trial; `due` are the latencies that `latency` summarizes.
+pub(crate) fn operation_within(
+    measured: &Measured<'_>,
+    at: usize,
+    due: &LatencyHistogram,
+    latency: &Latency,
+) -> OperationWithin {
+    let of = measured.operation_slices.get(at).filter(|of| of.len() == measured.slices.len());
+    let Some(of) = of.filter(|_| samples(measured).is_ok()) else {
+        return OperationWithin::default();
+    };
+    let rest = Rest::of(measured.slices);
+    let of_intervals: Vec<&LatencyHistogram> = of.iter().map(|slice| slice.latencies).collect();
+    OperationWithin {
+        per_s: rate(measured.slices, of.iter().map(|slice| slice.succeeded)).map(|it| it.0),
+        mean_ns: mean_time(&of_intervals, latency, rest),
+        percentiles_ns: percentiles(&of_intervals, latency, due, rest),
+    }
+}
+
+/// The latencies of the intervals of a trial, if these are samples of one state and enough.
+fn samples<'a>(measured: &Measured<'a>) -> Result<&'a [&'a LatencyHistogram], NoInterval> {
+    let of_intervals = measured.latencies.ok_or(NoInterval::PlannedQueries)?;
+    if measured.open.is_some_and(|open| !open.is_constant) {
+        return Err(NoInterval::ChangingRate);
+    }
+    match measured.slices.len() {
+        few @ ..INTERVALS_MIN => Err(NoInterval::FewIntervals(few)),
+        _ => Ok(of_intervals),
+    }
+}
+
+/// The interval of a rate, and its variance as a part of its square.
+fn rate(slices: &[Slice], counts: impl Iterator<Item = u64>) -> Option<(WithinInterval, f64)> {
+    let parts = counts.zip(slices).map(|(count, slice)| (count as f64, slice.seconds));
+    let parts: Vec<(f64, f64)> = parts.collect();
+    let (sum, seconds) = sums(&parts);
+    let spread = Spread::of_quotient(&Rest::of(slices).joined(parts))?;
+    Some((spread.around(sum / seconds), spread.variance))
+}
+
+/// The interval of the mean latency. The mean is that of what was due in the window; nearly the same ended in it.
+fn mean_time(
+    of_intervals: &[&LatencyHistogram],
+    latency: &Latency,
+    rest: Rest,
+) -> Option<WithinInterval> {
+    if latency.unanswered > 0 {
+        return None;
+    }
+    let times = of_intervals.iter().map(|it| (it.mean_ns() * it.count() as f64, it.count() as f64));
+    Some(Spread::of_quotient(&rest.joined(times.collect()))?.around_time(latency.mean_ns))
 }
 
 /// Whether the window ends with a rest of an interval.

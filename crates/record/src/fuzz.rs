@@ -101,6 +101,14 @@ fn intervals(bytes: &[u8]) {
     if whole.intervals.iter().all(|it| it.phase == Phase::Measure) {
         assert_eq!(queries, whole.total.queries, "the trial has other statements");
         assert_eq!(latencies, whole.total.transaction_latencies(&whole.header.operations));
+        for (at, operation) in whole.total.operations.iter().enumerate() {
+            let of = whole.intervals.iter().filter_map(|it| it.operation(at)).map(|(_, of)| of);
+            assert_eq!(
+                LatencyHistogram::sum(of),
+                operation.latencies(),
+                "operation {at} has others"
+            );
+        }
     }
     let cut = lines.iter().rposition(|byte| *byte == b'\n').unwrap_or_default();
     let before = with_intervals(&lines[..cut], log);

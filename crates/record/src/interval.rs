@@ -1,9 +1,9 @@
 //! An interval in memory after it was read back.
 //!
-//! A long run has tens of thousands of them. An interval therefore keeps one packed histogram, of its transactions.
-//! Operations are added up over the trial.
+//! A long run has tens of thousands of them. An interval therefore keeps packed histograms: one of its transactions and,
+//! where a workload has several operations, one of each.
 
-use measure::{Interval, LatencyHistogram, Nanos, Operation, Phase, Tally};
+use measure::{Interval, LatencyHistogram, Nanos, Operation, OperationTally, Phase, Tally};
 
 /// The results of all clients between two points of a trial's clock.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,13 +14,31 @@ pub struct IntervalRecord {
     pub start_ns: Nanos,
     /// End, exclusive.
     pub end_ns: Nanos,
-    /// The counters, without operations: their histograms are in [`crate::TrialRecord::total`].
+    /// The counters, without operations.
     pub tally: Tally,
     /// Latencies of its transactions, all kinds together: of those that succeeded, and of those that timed out
     /// at their time limit.
     pub latencies: LatencyHistogram,
+    /// Each operation, in the order of every tally; empty with a single one, which is the transaction.
+    operations: Vec<OperationInterval>,
     /// Transactions of each of several generators that succeeded, in their order; empty when they are not told apart.
     pub generators: Vec<u64>,
+}
+
+/// One operation in an interval.
+#[derive(Clone, Debug, PartialEq)]
+struct OperationInterval {
+    succeeded: u64,
+    /// Of those that succeeded, and of those that timed out at their time limit.
+    latencies: LatencyHistogram,
+}
+
+impl OperationInterval {
+    fn new(tally: &OperationTally) -> Self {
+        let mut latencies = tally.latencies();
+        latencies.pack();
+        Self { succeeded: tally.succeeded.count(), latencies }
+    }
 }
 
 impl IntervalRecord {
@@ -29,6 +47,10 @@ impl IntervalRecord {
         let tally = &interval.tally;
         let mut latencies = tally.transaction_latencies(operations);
         latencies.pack();
+        let of_each = match &tally.operations[..] {
+            [_] => Vec::new(),
+            several => several.iter().map(OperationInterval::new).collect(),
+        };
         let tally = Tally {
             operations: Vec::new(),
             errors: tally.errors.clone(),
@@ -41,7 +63,17 @@ impl IntervalRecord {
             busy_ns: tally.busy_ns,
         };
         let Interval { phase, start_ns, end_ns, .. } = *interval;
-        Self { phase, start_ns, end_ns, tally, latencies, generators: Vec::new() }
+        let generators = Vec::new();
+        Self { phase, start_ns, end_ns, tally, latencies, operations: of_each, generators }
+    }
+
+    /// Successes of an operation, and its latencies: of those that succeeded, and of those that timed out at their time
+    /// limit. `None` when there is no such operation.
+    pub fn operation(&self, at: usize) -> Option<(u64, &LatencyHistogram)> {
+        if self.operations.is_empty() && at == 0 {
+            return Some((self.tally.transactions, &self.latencies));
+        }
+        self.operations.get(at).map(|of| (of.succeeded, &of.latencies))
     }
 
     /// Adds another part of the same interval.
@@ -49,6 +81,10 @@ impl IntervalRecord {
         self.end_ns = self.end_ns.max(part.end_ns);
         self.tally.merge(&part.tally);
         self.latencies.merge(&part.latencies);
+        for (operation, part) in self.operations.iter_mut().zip(&part.operations) {
+            operation.succeeded = operation.succeeded.saturating_add(part.succeeded);
+            operation.latencies.merge(&part.latencies);
+        }
         add_counts(&mut self.generators, &part.generators);
     }
 

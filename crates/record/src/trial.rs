@@ -331,8 +331,8 @@ impl TrialRecord {
         if interval.phase == Phase::Measure {
             self.total.merge(&interval.tally);
         }
-        let record =
-            IntervalRecord { generators, ..IntervalRecord::new(interval, &self.header.operations) };
+        let mut record = IntervalRecord::new(interval, &self.header.operations);
+        record.generators = generators;
         match self.earlier_part(&record) {
             Some(earlier) => earlier.merge(&record),
             None => self.intervals.push(record),

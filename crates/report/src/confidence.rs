@@ -1,7 +1,10 @@
 //! The 95 % intervals of figures: between the trials of a point, and within a single one.
 
+mod operations;
+
 use analysis::{
-    Estimate, INTERVALS_MIN, Interval95, Method, NoInterval, Summary, Within, WithinInterval,
+    Estimate, INTERVALS_MIN, Interval95, Method, NoInterval, OperationWithin, Summary, Within,
+    WithinInterval,
 };
 use serde_json::{Map, Value, json};
 
@@ -9,6 +12,8 @@ use crate::digest::{Digest, Point, Trial};
 use crate::number::{TimeUnit, bounded, count, number, percentile_name, several};
 use crate::table::Table;
 use crate::tables::{load_cells, load_columns, name_columns, names};
+
+pub(crate) use operations::{of_operation_json, of_operations};
 
 /// The figures that have intervals.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -59,10 +64,21 @@ impl Estimated {
     }
 
     /// Its interval within a trial.
-    fn within(self, within: &Within) -> Option<Confidence> {
+    pub(crate) fn within(self, within: &Within) -> Option<Confidence> {
         let interval = match self {
             Self::Transactions => within.transactions_per_s,
             Self::Queries => within.queries_per_s,
+            Self::Mean => within.mean_ns,
+            Self::Percentile(percent) => within.percentile_ns(percent),
+        };
+        interval.map(Confidence::from)
+    }
+
+    /// Its interval for an operation within a trial. An operation is itself what is counted: it has no statements.
+    pub(crate) fn of_operation(self, within: &OperationWithin) -> Option<Confidence> {
+        let interval = match self {
+            Self::Transactions => within.per_s,
+            Self::Queries => None,
             Self::Mean => within.mean_ns,
             Self::Percentile(percent) => within.percentile_ns(percent),
         };
@@ -178,7 +194,7 @@ pub(crate) fn of_trial_json(trial: &Trial<'_>, percentiles: &[f64]) -> Value {
     values.into()
 }
 
-/// Heads of the columns of report.csv, each with the end that it has, of a trial.
+/// Heads of the columns of report.csv, each with the end that it has, of a trial or an operation.
 pub(crate) fn csv_columns(percentiles: &[f64]) -> Vec<(String, Estimated, End)> {
     let ends = |figure: Estimated| {
         let column = move |(end, name)| (format!("{}_{name}", figure.key()), figure, end);
@@ -194,9 +210,9 @@ pub(crate) enum End {
     High,
 }
 
-/// An end of the interval of a trial's figure; empty when there is none.
-pub(crate) fn csv_cell(trial: &Trial<'_>, figure: Estimated, end: End) -> String {
-    let end = figure.within(&trial.summary.within).and_then(|it| match end {
+/// An end of an interval; empty when there is none.
+pub(crate) fn csv_cell(interval: Option<Confidence>, end: End) -> String {
+    let end = interval.and_then(|it| match end {
         End::Low => Some(it.low),
         End::High => it.high,
     });

@@ -8,8 +8,9 @@ use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use analysis::{
-    CountedStatements, DamagedFile, Estimate, Finding, JudgedProbe, Measured, Offered, RunFacts,
-    Slice, Summary, Usage, Window, check, check_run, host_of_node, over_repetitions, summarize_due,
+    CountedStatements, DamagedFile, Estimate, Finding, JudgedProbe, Measured, Offered,
+    OperationSlice, RunFacts, Slice, Summary, Usage, Window, check, check_run, host_of_node,
+    over_repetitions, summarize_due,
 };
 use measure::{
     Edges, Host, LatencyHistogram, Operation, OperationTally, Outage, of_transactions,
@@ -278,6 +279,9 @@ impl<'a> Trial<'a> {
         let generators = parts(record, &client_events);
         let latencies: Vec<&LatencyHistogram> =
             record.measured().map(|interval| &interval.latencies).collect();
+        let operations = 0..record.header.operations.len();
+        let operation_slices: Vec<Vec<OperationSlice<'_>>> =
+            operations.map(|at| operation_slices(record, at)).collect();
         let is_planned = end.is_some_and(|end| !end.turns.is_empty());
         let none = Edges::default();
         let on_time = LatencyHistogram::new();
@@ -286,6 +290,7 @@ impl<'a> Trial<'a> {
             total: &record.total,
             slices: &slices,
             latencies: (!is_planned).then_some(&latencies[..]),
+            operation_slices: &operation_slices,
             percentiles,
             clients: record.header.clients,
             client_events: &client_events,
@@ -394,6 +399,12 @@ fn slices(record: &TrialRecord) -> Vec<Slice> {
         arrivals: (record.total.arrivals > 0).then_some(interval.tally.arrivals),
     };
     record.measured().map(slice).collect()
+}
+
+/// An operation in the measured intervals.
+fn operation_slices(record: &TrialRecord, at: usize) -> Vec<OperationSlice<'_>> {
+    let of = record.measured().filter_map(|interval| interval.operation(at));
+    of.map(|(succeeded, latencies)| OperationSlice { succeeded, latencies }).collect()
 }
 
 fn window(record: &TrialRecord) -> Window {

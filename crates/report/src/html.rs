@@ -384,6 +384,7 @@ fn one_trial(digest: &Digest<'_>, trial: &Trial<'_>, at: usize, open: bool) -> S
     out.push_str(&table(&generators::of_trial(trial, percentiles), generators::TITLE));
     out.push_str("<div class=\"side\">\n<div class=\"column\">\n");
     out.push_str(&table(&confidence::of_trial(trial), "95 % intervals"));
+    out.push_str(&table(&confidence::of_operations(trial), "95 % intervals of operations"));
     let note = confidence::of_trial_note(trial);
     out.push_str(&note.map_or(String::new(), |text| paragraph(&text)));
     out.push_str(&table(&tables::facts(trial), "Figures"));

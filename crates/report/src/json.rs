@@ -406,6 +406,7 @@ fn operations(summary: &Summary) -> Vec<Value> {
             "failed": operation.failed,
             "latency": latency(&operation.latency),
             "service": operation.service.as_ref().map(latency),
+            "confidence_intervals": confidence::of_operation_json(operation),
         })
     };
     summary.operations.iter().map(operation).collect()

@@ -1,6 +1,6 @@
 //! The tables of operations.
 
-use analysis::{Latency, OperationSummary, Summary};
+use analysis::{Latency, OperationSummary, OperationWithin, Summary};
 use jiff::Timestamp;
 use measure::{OperationKind, sum};
 
@@ -150,6 +150,7 @@ fn total(summary: &Summary) -> OperationSummary {
         failed: sum(transactions().map(|operation| operation.failed)),
         latency: summary.latency.clone(),
         service: None,
+        within: OperationWithin::default(),
     }
 }
 

@@ -203,6 +203,7 @@ fn analyse(
         total: &total,
         slices: &slices,
         latencies: Some(&latencies),
+        operation_slices: &[],
         percentiles: &[50.0, 95.0, 99.0],
         clients: trial.clients,
         client_events: &client_events,

@@ -59,6 +59,7 @@ impl Trial {
             total: &self.total,
             slices: &self.slices,
             latencies: None,
+            operation_slices: &[],
             percentiles: &[50.0, 99.0],
             clients: 2,
             client_events: &[20, 20],

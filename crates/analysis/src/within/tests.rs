@@ -6,7 +6,7 @@ use super::*;
 use crate::draws::Draws;
 use crate::summarize;
 use crate::summary::tests::seconds_of;
-use crate::{Measured, Offered};
+use crate::{Measured, Offered, OperationSlice};
 
 const SERIES: usize = 600;
 /// Fewer than 93 in a hundred of so many.
@@ -196,6 +196,17 @@ fn a_summary_has_the_intervals_of_its_figures_or_the_reason_why_not() {
     let p99 = within.percentile_ns(99.0).unwrap();
     assert!((p99.low / 1e8 - 1.0).abs() < 1e-3, "{p99:?}");
     assert_eq!(within.percentile_ns(12.0), None, "it was not asked for");
+
+    // The operation `transaction` is counted as the transactions are; `select` was not counted by interval.
+    let of = trial.slices.iter().zip(&histograms);
+    let of =
+        of.map(|(slice, latencies)| OperationSlice { succeeded: slice.transactions, latencies });
+    let operations =
+        summarize(&Measured { operation_slices: &[of.collect()], ..measured }).operations;
+    assert_eq!(operations[0].within.per_s, Some(rate));
+    assert_eq!(operations[0].within.mean_ns, within.mean_ns);
+    assert_eq!(operations[0].within.percentiles_ns, within.percentiles_ns);
+    assert_eq!(operations[1].within, OperationWithin::default());
 
     let absent = |measured: &Measured<'_>| summarize(measured).within.absent;
     assert_eq!(absent(&trial.measured()), Some(NoInterval::PlannedQueries));

@@ -54,7 +54,16 @@ fn a_load_with_one_trial_has_intervals_within_it_in_every_view() {
         let value: f64 = cell(&total, column).parse().unwrap();
         assert_eq!(Some(value), of_trial[key][end].as_f64(), "{column}");
     }
-    assert_eq!(cell(&lines.next().unwrap(), "p99_ns_high_95"), "", "operations have none");
+    // The first operation is the transaction, so it has the intervals of the trial.
+    let (operation, of) = (lines.next().unwrap(), &report["trials"][0]["operations"][0]);
+    for column in ["transactions_per_s_low_95", "mean_ns_low_95", "p99_ns_high_95"] {
+        assert_eq!(cell(&operation, column), cell(&total, column), "{column}");
+    }
+    assert_eq!(cell(&operation, "queries_per_s_low_95"), "", "an operation has no statements");
+    assert_eq!(of["confidence_intervals"]["per_s"], of_trial["transactions_per_s"]);
+    assert_eq!(of["confidence_intervals"]["p99_ns"], of_trial["p99_ns"]);
+    let page = html(&digest);
+    assert!(page.contains("95 % intervals of operations"), "{page}");
 
     let interval = Estimated::Transactions.interval(&digest, &digest.points[0]).unwrap();
     let shown = interval.text(number);

@@ -4,7 +4,7 @@ use analysis::{Latency, OperationSummary, Summary};
 use measure::{OperationKind, sum};
 use record::TrialHeader;
 
-use crate::confidence;
+use crate::confidence::{self, Confidence, Estimated};
 use crate::digest::Trial;
 use crate::latency_json::lower_bounds;
 use crate::number::percentile_name;
@@ -69,6 +69,14 @@ impl<'t> Row<'t> {
         }
     }
 
+    /// The 95 % interval of a figure; of an operation, transactions are its successes.
+    fn interval(&self, figure: Estimated) -> Option<Confidence> {
+        match &self.part {
+            Part::Whole(whole) => figure.within(&whole.summary.within),
+            Part::Operation(operation) => figure.of_operation(&operation.within),
+        }
+    }
+
     /// A figure that operations do not have.
     fn whole(&self, of: impl Fn(&Whole<'_>) -> Option<String>) -> String {
         match &self.part {
@@ -90,9 +98,7 @@ pub(super) fn columns(percentiles: &[f64]) -> Vec<Column> {
             .map(|figure| Column::new(figure.key(), |row| row.whole(|trial| figure.cell(trial)))),
     );
     all.extend(confidence::csv_columns(percentiles).into_iter().map(|(head, figure, end)| {
-        Column::new(head, move |row| {
-            row.whole(|whole| Some(confidence::csv_cell(whole.trial, figure, end)))
-        })
+        Column::new(head, move |row| confidence::csv_cell(row.interval(figure), end))
     }));
     all.extend(TAIL.map(|(head, cell)| Column::new(head, cell)));
     all

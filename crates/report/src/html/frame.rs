@@ -170,8 +170,9 @@ mod tests {
         let seconds = run.trials[0].intervals.iter().cycle().take(1_000).enumerate();
         let intervals: Vec<IntervalRecord> = seconds
             .map(|(at, second)| {
-                let phase = if at < 7 { Phase::WarmUp } else { Phase::Measure };
-                IntervalRecord { phase, ..second.clone() }
+                let mut second: IntervalRecord = second.clone();
+                second.phase = if at < 7 { Phase::WarmUp } else { Phase::Measure };
+                second
             })
             .collect();
         let few = steps(&intervals);
