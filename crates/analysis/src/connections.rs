@@ -45,7 +45,7 @@ impl ConnectionFigure {
     pub fn of(self, connections: &Connections) -> Vec<SampleWindow> {
         let get = self.metric().get;
         over_time(
-            &connections.readings,
+            (&connections.readings, &connections.joints_ns),
             |reading| reading.at_ns,
             |from, to, seconds| get(&Between { from, to, seconds, memory_bytes: None }),
         )
@@ -72,7 +72,7 @@ mod tests {
         };
         let readings =
             vec![reading(0, 100, None), reading(2, 300, Some(40_000)), reading(3, 700, None)];
-        let connections = Connections { absent: None, readings };
+        let connections = Connections { readings, ..Connections::default() };
         let whole = |figure: ConnectionFigure| {
             mean_peak(&figure.of(&connections), (0, 3_000_000_000)).map(|it| (it.mean, it.peak))
         };

@@ -21,6 +21,7 @@ mod run;
 mod size;
 mod trial;
 mod watch;
+mod windows;
 mod wire;
 mod without_secrets;
 mod writer;
