@@ -3,6 +3,7 @@
 mod generators;
 mod points;
 mod validity;
+mod windows;
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -63,6 +64,8 @@ pub(crate) struct Trial<'a> {
     pub(crate) findings: Vec<Finding>,
     /// What it shows of the bounds of a seek, if it is a trial of one.
     pub(crate) probe: Option<JudgedProbe>,
+    /// The windows that it is made of, in the order in which they ran; empty for most trials.
+    pub(crate) windows: Vec<Self>,
 }
 
 /// One system under one workload with one number of clients at one rate, over its repetitions.
@@ -326,8 +329,12 @@ impl<'a> Trial<'a> {
         };
         let due = record.due();
         let summary = summarize_due(&measured, &due);
-        let findings = check(&measured, &summary);
-        Self { record, summary, due, findings, probe: None }
+        let found = check(&measured, &summary);
+        let of_window = |window: &'a TrialRecord| Self::new(window, percentiles, usable);
+        let windows: Vec<Self> = record.windows.iter().map(of_window).collect();
+        let findings =
+            if windows.is_empty() { found } else { windows::findings(found, &windows) };
+        Self { record, summary, due, findings, probe: None, windows }
     }
 
     /// Identifies the trial by its place in the experiment.

@@ -87,7 +87,9 @@ pub(crate) fn sentence(finding: &Finding) -> String {
 
 /// The figures of a finding in words; empty when it has none.
 pub(crate) fn figures(finding: &Finding) -> String {
-    fill(words(finding.code).2, &finding.values, subject(finding)).unwrap_or_default()
+    let own = fill(words(finding.code).2, &finding.values, subject(finding)).unwrap_or_default();
+    let windows = fill(WINDOWS, &finding.values, None).unwrap_or_default();
+    [own, windows].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
 /// The observation of every finding with this code.
@@ -112,6 +114,9 @@ pub(crate) fn json(finding: &Finding) -> serde_json::Value {
         "text": sentence(finding),
     })
 }
+
+/// Where it was found in a trial that is made of windows; its figures are those of the first of them.
+const WINDOWS: &str = "in window {window}[ and {other_windows:other|others}] of {windows}";
 
 const NOT_ALWAYS_ANSWERED: &str = "A server did not always report its metrics";
 const HOLES: &str = "its panels and what it took are not known there";

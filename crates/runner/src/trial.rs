@@ -69,6 +69,10 @@ pub(crate) fn run(
         ..bare_header(experiment, trial, warm_up)
     };
     header.load.threads = offer.threads();
+    if !header.beside.is_empty() {
+        let names = header.beside.join(", ");
+        header.load.description.push_str(&format!(", with {names} up beside it"));
+    }
     header.load.calls = calls(experiment, trial, test_bed);
     let mut recorder = writer.begin_trial(&header)?;
     for phase in ready {
