@@ -118,7 +118,7 @@ impl Planned {
     }
 
     fn table(&self) -> Table {
-        let mut table = self.heads().fold(Table::new(), Table::words);
+        let mut table = self.heads().fold(Table::new(), |table, head| table.words(head));
         self.trials.iter().for_each(|trial| table.row(trial.cells("closed loop")));
         table
     }
