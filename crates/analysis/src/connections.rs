@@ -84,4 +84,20 @@ mod tests {
         assert_eq!(whole(ConnectionFigure::Open), Some((16.0, 16.0)));
         assert_eq!(ConnectionFigure::Open.of(&Connections::default()), []);
     }
+
+    #[test]
+    fn nothing_is_said_of_the_time_before_a_reading_that_begins_anew() {
+        let reading = |at_s: u64, segments_sent: u64| ConnectionsReading {
+            at_ns: at_s * 1_000_000_000,
+            counters: TcpCounters { segments_sent, ..TcpCounters::default() },
+            ..ConnectionsReading::default()
+        };
+        // The second window begins just after the first has ended.
+        let readings = vec![reading(0, 0), reading(1, 100), reading(2, 9_000), reading(3, 9_100)];
+        let joints_ns = vec![2_000_000_000];
+        let connections = Connections { readings, joints_ns, absent: None };
+        let windows = ConnectionFigure::SegmentsSent.of(&connections);
+        let told: Vec<(u64, f64)> = windows.iter().map(|it| (it.to_ns, it.mean)).collect();
+        assert_eq!(told, [(1_000_000_000, 100.0), (3_000_000_000, 100.0)]);
+    }
 }

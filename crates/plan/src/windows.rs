@@ -57,11 +57,17 @@ pub(crate) fn check(reader: &mut OptionReader<'_>, plan: &Plan) {
         reject(message, help);
     } else if let Some(alone) = plan.systems.iter().find(|system| system.variant.is_none()) {
         let message = format!("{INTERLEAVED}, and system `{}` has no variants", alone.name);
-        reject(message, "the load alternates between variants: measure this system in a plan of its own");
+        reject(
+            message,
+            "the load alternates between variants: measure this system in a plan of its own",
+        );
     }
     if plan.seek.is_some() {
         let message = format!("{INTERLEAVED} together with [seek]");
-        reject(message, "a seek sets the load of each trial by the one before: leave one of the two out");
+        reject(
+            message,
+            "a seek sets the load of each trial by the one before: leave one of the two out",
+        );
     }
     if plan.load.precision.is_some() {
         let message = format!("{INTERLEAVED} together with `until`");
@@ -106,9 +112,8 @@ impl Plan {
     pub fn up_together(&self, instance: SystemInstance) -> Vec<SystemInstance> {
         let of = |system: usize| self.systems[system].variant.as_ref().map(|variant| &variant.of);
         let group = of(instance.system).filter(|_| self.windows.is_some());
-        let is_up = |system: &usize| {
-            *system == instance.system || group.is_some() && of(*system) == group
-        };
+        let is_up =
+            |system: &usize| *system == instance.system || group.is_some() && of(*system) == group;
         let systems = (0..self.systems.len()).filter(is_up);
         systems.map(|system| SystemInstance { system, ..instance }).collect()
     }

@@ -10,8 +10,8 @@ use measure::{Operation, OperationTally, Watched};
 use crate::cores::on_all_cores;
 use crate::hlog::{Kind, Log};
 use crate::input::{self, Lines};
-use crate::wire::{IntervalLine, RunFile, TrialFile, WatchLine};
 use crate::windows::pooled;
+use crate::wire::{IntervalLine, RunFile, TrialFile, WatchLine};
 use crate::{Damage, RecordError, Run, RunStatus, TrialRecord, watch, wire, zipped};
 
 /// The file of a trial's intervals.

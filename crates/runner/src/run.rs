@@ -414,11 +414,7 @@ impl<'a> Sequence<'a> {
     }
 
     /// Takes down all systems but these.
-    fn take_down(
-        &mut self,
-        kept: &[SystemInstance],
-        listener: &mut dyn RunListener,
-    ) -> Result<()> {
+    fn take_down(&mut self, kept: &[SystemInstance], listener: &mut dyn RunListener) -> Result<()> {
         let others = self.test_beds.take_others(kept).into_iter();
         let results: Vec<Result<()>> = others.map(|it| self.take_one_down(it, listener)).collect();
         results.into_iter().collect()

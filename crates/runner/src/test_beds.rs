@@ -87,7 +87,8 @@ impl<'a> TestBeds<'a> {
             return None;
         }
         let processes = self.up.iter().chain([own]).flat_map(TestBed::processes);
-        let process = |it: ServerProcess| Process { name: it.role, pid: it.pid, side: Side::Server };
+        let process =
+            |it: ServerProcess| Process { name: it.role, pid: it.pid, side: Side::Server };
         let reading = HostWatch::new(processes.map(process).collect()).read(0).ok()?;
         let held: u64 = reading.processes.iter().flatten().map(|process| process.rss_bytes).sum();
         let note = memory_note(self.up.len() + 1, held, reading.memory_available_bytes?);

@@ -13,7 +13,11 @@ use crate::pacing;
 use crate::test_bed::TestBed;
 
 /// How the trial's clients call a service; `None` when they call none.
-pub(crate) fn calls(experiment: &Experiment, trial: Trial, test_bed: &TestBed<'_>) -> Option<CallsRecord> {
+pub(crate) fn calls(
+    experiment: &Experiment,
+    trial: Trial,
+    test_bed: &TestBed<'_>,
+) -> Option<CallsRecord> {
     let workload = &experiment.workloads[trial.workload];
     let (TrialWorkload::Service(rpc), Access::Service(service)) = (workload, test_bed.access())
     else {

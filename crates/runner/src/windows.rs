@@ -50,7 +50,8 @@ mod tests {
         Experiment::check(plan).map_err(|problems| problems.to_string())
     }
 
-    const SIMULATED: &str = "[systems.s]\nkind = \"simulated\"\n[systems.s.variants.a]\n[systems.s.variants.b]";
+    const SIMULATED: &str =
+        "[systems.s]\nkind = \"simulated\"\n[systems.s.variants.a]\n[systems.s.variants.b]";
     const THERE: &str = "[systems.s]\nurl = \"mysql://root@127.0.0.1:9/test\"\n[systems.s.variants.a]\n\
                          [systems.s.variants.b]\nsql = { run_session = \"SET a = 1\" }";
 

@@ -52,7 +52,10 @@ fn windows_of_simulated_variants_are_rounds_of_known_figures() {
         assert_eq!(array(&trial["intervals"]).len(), 6);
         let windows = array(&trial["windows"]);
         for (at, window) in windows.iter().enumerate() {
-            assert_eq!((&window["window"], &window["transactions"]), (&(at + 1).into(), &each.into()));
+            assert_eq!(
+                (&window["window"], &window["transactions"]),
+                (&(at + 1).into(), &each.into())
+            );
             assert_eq!(window["repetition"], trial["repetition"]);
             let place = window["index"].as_u64().unwrap() as usize;
             order[place] = window["system"].as_str().unwrap();

@@ -48,10 +48,8 @@ fn in_each_round_the_variants_take_turns_under_each_load() {
         let systems: Vec<usize> = two.iter().map(|trial| trial.system).collect();
         assert!(systems == [0, 1, 1, 0] || systems == [1, 0, 0, 1], "{systems:?}");
     }
-    let mut keys: Vec<_> = trials
-        .iter()
-        .map(|it| (it.system, it.repetition, it.clients, it.ordinal()))
-        .collect();
+    let mut keys: Vec<_> =
+        trials.iter().map(|it| (it.system, it.repetition, it.clients, it.ordinal())).collect();
     keys.sort_unstable();
     keys.dedup();
     assert_eq!(keys.len(), trials.len(), "each window makes draws of its own");

@@ -143,9 +143,7 @@ fn add_counters(all: &mut Counted, more: &Counted) {
 }
 
 /// The CPU time of all windows; `None` when it is not known of one of them.
-pub(super) fn usage(
-    mut windows: impl Iterator<Item = Option<ClientUsage>>,
-) -> Option<ClientUsage> {
+pub(super) fn usage(mut windows: impl Iterator<Item = Option<ClientUsage>>) -> Option<ClientUsage> {
     let first = windows.next()??;
     windows.try_fold(first, |all, more| {
         let more = more?;

@@ -114,7 +114,9 @@ fn a_trial_ends_as_the_worst_of_its_windows() {
         first.end.map(|end| end.status)
     };
     let set = |at: usize, status: TrialStatus| {
-        move |trials: &mut Vec<TrialRecord>| trials[at].end.as_mut().unwrap().status = status.clone()
+        move |trials: &mut Vec<TrialRecord>| {
+            trials[at].end.as_mut().unwrap().status = status.clone()
+        }
     };
     let failed = TrialStatus::Failed("no".to_owned());
     let crashed = TrialStatus::Crashed("gone".to_owned());
@@ -200,10 +202,16 @@ fn readings_are_on_one_clock_and_begin_anew_with_each_window() {
     assert_eq!(counts, [100, 110, 130, 1_150, 1_160]);
     let joints_ns = [0, 2 * S + MS - 1];
     assert_eq!(host.joints_ns, joints_ns);
-    assert_eq!((all.servers[0].answers_ns.as_slice(), &all.servers[0].joints_ns[..]), (&times_ns[..], &joints_ns[..]));
+    assert_eq!(
+        (all.servers[0].answers_ns.as_slice(), &all.servers[0].joints_ns[..]),
+        (&times_ns[..], &joints_ns[..])
+    );
     let values: Vec<f64> =
         times_ns.iter().map(|at_ns| all.servers[0].series[0].at(*at_ns).unwrap()).collect();
     assert_eq!(values, [100.0, 110.0, 130.0, 1_150.0, 1_160.0]);
     let connections: Vec<_> = all.connections.readings.iter().map(|it| it.at_ns).collect();
-    assert_eq!((connections.as_slice(), &all.connections.joints_ns[..]), (&times_ns[..], &joints_ns[..]));
+    assert_eq!(
+        (connections.as_slice(), &all.connections.joints_ns[..]),
+        (&times_ns[..], &joints_ns[..])
+    );
 }

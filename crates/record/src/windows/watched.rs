@@ -37,9 +37,8 @@ struct Chosen {
 impl Chosen {
     /// Those between two of which the middle is in the measured time; `None` when there are none.
     fn of(times_ns: &[Nanos], slot: Slot) -> Option<Self> {
-        let is_within = |pair: &[Nanos]| {
-            (slot.begin_ns..=slot.end_ns).contains(&pair[0].midpoint(pair[1]))
-        };
+        let is_within =
+            |pair: &[Nanos]| (slot.begin_ns..=slot.end_ns).contains(&pair[0].midpoint(pair[1]));
         if slot.begin_ns == slot.end_ns {
             return None;
         }

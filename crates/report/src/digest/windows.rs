@@ -50,3 +50,34 @@ fn is_of_whole(code: Code) -> bool {
 fn is_end(code: Code) -> bool {
     matches!(code, Code::Cut | Code::Damaged | Code::Interrupted)
 }
+
+#[cfg(test)]
+mod tests {
+    use record::TrialRecord;
+
+    use crate::digest::Digest;
+    use crate::sample;
+
+    #[test]
+    fn what_windows_show_is_told_once_with_the_number_of_the_others() {
+        let mut run = sample::stalled();
+        let stalled = run.trials[0].clone();
+        let well = sample::run().trials.swap_remove(0);
+        let windows = vec![well.clone(), stalled.clone(), stalled];
+        run.trials[0] = TrialRecord { windows, ..well };
+        let digest = Digest::new(&run);
+        let [trial] = &digest.trials[..] else { panic!("one trial") };
+        let names = trial.findings.iter().map(|finding| finding.code.name());
+        assert_eq!(names.filter(|name| *name == "generator-stalled").count(), 1);
+        let serious = trial.windows[1].validity();
+        assert_eq!((trial.validity(), trial.windows.len()), (serious, 3));
+        assert!(serious > trial.windows[0].validity(), "{serious:?}");
+        for view in [crate::terminal(&digest), crate::markdown(&digest), crate::html(&digest)] {
+            assert!(view.contains(", in window 2 and 1 other of 3"), "{view}");
+        }
+        let json: serde_json::Value = serde_json::from_str(&crate::json(&digest)).unwrap();
+        let windows = json["trials"][0]["windows"].as_array().unwrap();
+        assert_eq!(windows[2]["validity"], serious.name());
+        assert_eq!(windows[2]["transactions"], trial.windows[2].summary.transactions);
+    }
+}
