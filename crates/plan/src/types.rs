@@ -230,7 +230,7 @@ pub struct Trial {
 }
 
 /// More than the rates or probes of a plan.
-const WINDOW_ORDINAL: usize = 1 << 32;
+const WINDOW_ORDINAL: usize = 1 << 20;
 
 /// One start of a system: the trials that share one running instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

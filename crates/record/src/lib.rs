@@ -44,6 +44,7 @@ pub use trial::{
     TrialEnd, TrialHeader, TrialRecord, VariantRecord, WorkloadRecord,
 };
 pub use watch::WatchWriter;
+pub use windows::pooled as pooled_windows;
 pub use writer::{RunWriter, TrialWriter};
 
 /// The version of the format that this dyno writes, and the newest that it reads.

@@ -16,7 +16,8 @@ use slot::Slot;
 use crate::{IntervalRecord, RunStatus, TrialHeader, TrialRecord};
 
 /// The trials of a run, in order, with windows put together; each variant has so many under each load in a round.
-pub(crate) fn pooled(
+/// `status` is how the run has ended: it says what became of windows that are missing.
+pub fn pooled(
     trials: Vec<TrialRecord>,
     planned: u32,
     status: &RunStatus,
@@ -33,11 +34,11 @@ pub(crate) fn pooled(
             None => groups.push(vec![trial]),
         }
     }
-    let pool = |mut group: Vec<TrialRecord>| match group.as_slice() {
+    let of_group = |mut group: Vec<TrialRecord>| match group.as_slice() {
         [only] if only.header.window.is_none() => group.pop(),
         _ => Some(pool(group, planned, status)),
     };
-    groups.into_iter().filter_map(pool).collect()
+    groups.into_iter().filter_map(of_group).collect()
 }
 
 /// What the windows of one trial have in common: system, workload, clients, rate and round.
@@ -70,10 +71,10 @@ fn pool(windows: Vec<TrialRecord>, planned: u32, status: &RunStatus) -> TrialRec
 /// The facts that all windows share. What the system reports is not known of a window whose load did not begin.
 fn header(windows: &[TrialRecord]) -> TrialHeader {
     let first = &windows[0].header;
-    let begun = windows.iter().map(|it| &it.header).filter(|it| !it.operations.is_empty());
-    let known = begun.clone().next().unwrap_or(first);
+    let mut begun = windows.iter().map(|it| &it.header).filter(|it| !it.operations.is_empty());
+    let known = begun.next().unwrap_or(first);
     // The warm-up of the first window differs from that of the others.
-    let last = begun.last().unwrap_or(first);
+    let last = begun.next_back().unwrap_or(known);
     let mut header = TrialHeader { index: first.index, window: None, ..known.clone() };
     header.load.description = format!("{} windows of {}", windows.len(), last.load.description);
     for name in windows.iter().flat_map(|it| &it.header.beside) {

@@ -312,7 +312,9 @@ impl<'a> Sequence<'a> {
             }
         }
         let (test_bed, phases) = self.make_one_ready(trial, listener)?;
-        if let Some(note) = self.test_beds.memory_note(&test_bed) {
+        if trial.window == 0
+            && let Some(note) = self.test_beds.memory_note(&test_bed)
+        {
             listener.on_note(&note);
         }
         let mut all = self.test_beds.take_ahead(instance);

@@ -38,7 +38,7 @@ pub(super) fn pooled(
     Some(TrialEnd {
         status,
         measure_started: each().find_map(|end| end.measure_started),
-        measure_ended: each().filter_map(|end| end.measure_ended).last(),
+        measure_ended: each().filter_map(|end| end.measure_ended).next_back(),
         clients: clients(each()),
         turns: turns.collect(),
         edges: edges(header.operations.len(), each()),

@@ -10,9 +10,9 @@ use crate::{GeneratorRecord, TrialEnd};
 pub(super) fn pooled(ends: &[(&TrialEnd, Slot)]) -> Vec<GeneratorRecord> {
     let mut all: Vec<GeneratorRecord> = Vec::new();
     for (end, slot) in ends.iter().filter(|(end, _)| !end.generators.is_empty()) {
-        let placed = end.generators.iter().map(|one| placed(one, *slot));
+        let each = end.generators.iter().map(|one| placed(one, *slot));
         if all.is_empty() {
-            all.extend(placed);
+            all.extend(each);
             continue;
         }
         let names = |of: &[GeneratorRecord]| -> Vec<String> {
@@ -21,7 +21,7 @@ pub(super) fn pooled(ends: &[(&TrialEnd, Slot)]) -> Vec<GeneratorRecord> {
         if names(&all) != names(&end.generators) {
             return Vec::new();
         }
-        all.iter_mut().zip(placed).for_each(|(one, more)| merge(one, more));
+        all.iter_mut().zip(each).for_each(|(one, more)| merge(one, more));
     }
     all
 }
@@ -66,7 +66,7 @@ fn on_clock(generator: &Generator, slot: Slot) -> Generator {
 /// Adds a later window.
 fn merge(one: &mut GeneratorRecord, more: GeneratorRecord) {
     one.host = one.host.take().or(more.host);
-    one.clock = one.clock.take().or(more.clock);
+    one.clock = one.clock.or(more.clock);
     one.lost = one.lost.take().or(more.lost);
     one.transactions = sum([one.transactions, more.transactions]);
     one.failed_transactions = sum([one.failed_transactions, more.failed_transactions]);
