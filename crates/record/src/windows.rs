@@ -17,11 +17,7 @@ use crate::{IntervalRecord, RunStatus, TrialHeader, TrialRecord};
 
 /// The trials of a run, in order, with windows put together; each variant has so many under each load in a round.
 /// `status` is how the run has ended: it says what became of windows that are missing.
-pub fn pooled(
-    trials: Vec<TrialRecord>,
-    planned: u32,
-    status: &RunStatus,
-) -> Vec<TrialRecord> {
+pub fn pooled(trials: Vec<TrialRecord>, planned: u32, status: &RunStatus) -> Vec<TrialRecord> {
     let mut places = HashMap::new();
     let mut groups: Vec<Vec<TrialRecord>> = Vec::new();
     for trial in trials {

@@ -12,8 +12,8 @@ use crate::whole::everywhere;
 pub(crate) fn note(digest: &Digest<'_>) -> Option<String> {
     let windows = digest.run.header.windows?;
     Some(format!(
-        "In each round all variants were up at once, and the load alternated between them: {} of each under each load. \
-         A round has one figure for each variant, that of its windows together, because windows of one start are not \
+        "In each round all variants were up at once, and the load alternated between them: {} of each under each \
+         load. A round has one figure for each variant, that of its windows together, because windows of one start are not \
          independent of each other.",
         several(windows.into(), "window", "windows")
     ))

@@ -1,8 +1,9 @@
 //! Runs one experiment end to end: starts systems, prepares data, offers load, writes the record.
 //!
 //! [`Experiment::check`] reads all of a plan before anything starts. [`Experiment::run`] runs its trials in order on
-//! a [`test_bed`], which prepares the systems and data that each trial needs; with windows several are up at once. It writes the record as it goes, and
-//! reports progress to a [`RunListener`]. [`Experiment::run_data_task`] works on the data alone.
+//! a [`test_bed`], which prepares the systems and data that each trial needs; with windows several are up at once. It
+//! writes the record as it goes, and reports progress to a [`RunListener`]. [`Experiment::run_data_task`] works on the
+//! data alone.
 
 mod before_run;
 mod building;

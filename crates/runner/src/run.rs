@@ -294,8 +294,8 @@ impl<'a> Sequence<'a> {
         Ok(())
     }
 
-    /// The test bed of the trial's system, with the trial's data on it, and the phases that this took. Before the first
-    /// of its windows, those of the other variants are made ready too.
+    /// The test bed of the trial's system, with the trial's data on it, and the phases that this took. Before the
+    /// first of its windows, those of the other variants are made ready too.
     fn make_ready(
         &mut self,
         trial: Trial,

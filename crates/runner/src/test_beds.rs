@@ -80,8 +80,8 @@ impl<'a> TestBeds<'a> {
         systems.into_iter().map(|system| plan.systems[system].name.clone()).collect()
     }
 
-    /// A remark, once, when the servers of several systems, that of `own` among them, hold so much memory that little is
-    /// left.
+    /// A remark, once, when the servers of several systems, those of `own` among them, hold so much memory that little
+    /// is left.
     pub(crate) fn memory_note(&mut self, own: &TestBed<'_>) -> Option<String> {
         if self.has_told_memory || self.up.is_empty() {
             return None;

@@ -129,8 +129,8 @@ const LEAD: [(&str, Cell); 18] = [
     ("per_s", |row| row.of(|it| it.transactions_per_s, |it| it.per_s)),
 ];
 
-/// The last columns of every row: when the measured load began and ended, UTC, the trial's part in a seek, of how many
-/// windows it is made, and the systems that were up beside its own.
+/// The last columns of every row: when the measured load began and ended, UTC, the trial's part in a seek, of how
+/// many windows it is made, and the systems that were up beside its own.
 const TAIL: [(&str, Cell); 7] = [
     ("measure_started", |row| {
         measured(row.trial)[0].map(|time| time.to_string()).unwrap_or_default()
