@@ -199,3 +199,29 @@ fn a_server_that_exits_is_not_started_again_in_its_round_and_the_other_goes_on()
     let starts = told.lines().filter(|line| line.starts_with("maria.mortal: ")).count();
     assert_eq!(starts, 2, "once in each round: {told}");
 }
+
+#[test]
+fn generators_share_the_windows_of_each_variant() {
+    let sandbox = Sandbox::new();
+    let plan = "
+        workload = { kind = \"sysbench/oltp_point_select\", table_size = 200 }
+        interleave = { windows = 2 }
+        repetitions = 1
+        load = { clients = 4, workers = 1, events = 400, generators = [\"local\", \"local\"] }
+        [systems.maria]
+        kind = \"mariadb\"
+        [systems.maria.variants.small]
+        [systems.maria.variants.large]
+        settings = { max_connections = 60 }
+    ";
+    sandbox.file("plan.toml", plan);
+    let report = json(&sandbox.succeed(["run", "plan.toml", "--format=json"]));
+    let trials = array(&report["trials"]);
+    assert_eq!(trials.len(), 2);
+    for trial in trials {
+        assert_eq!((&trial["status"], &trial["transactions"]), (&"complete".into(), &800.into()));
+        let each = array(&trial["generators"]).iter().map(|one| &one["transactions"]);
+        let each: u64 = each.filter_map(Value::as_u64).sum();
+        assert_eq!(each, 800, "those of both windows: {}", trial["generators"]);
+    }
+}

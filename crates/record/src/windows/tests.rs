@@ -215,3 +215,18 @@ fn readings_are_on_one_clock_and_begin_anew_with_each_window() {
         (&times_ns[..], &joints_ns[..])
     );
 }
+
+#[test]
+fn what_no_run_can_have_written_is_read_too() {
+    let mut trials = run();
+    let far = |from_ns| Outage { start_ns: from_ns, end_ns: None, failures: 0, reconnects: 0 };
+    trials[0].outages = vec![far(Nanos::MAX), far(0)];
+    trials[0].end.as_mut().unwrap().edges = Edges::default();
+    trials[0].watched = watched(&[(0, 9), (1_500, 3), (Nanos::MAX / MS, 0), (0, 1)]);
+    trials[3].intervals[1].end_ns = Nanos::MAX;
+    trials[3].header.window = Some(u32::MAX);
+    trials[1].header.operations.clear();
+    let trials = pooled(trials, u32::MAX, &RunStatus::Failed(String::new()));
+    assert_eq!(trials.iter().map(|it| it.total.transactions).collect::<Vec<_>>(), [60, 5]);
+    assert!(trials.iter().all(|it| it.end.is_none()), "windows are missing");
+}
