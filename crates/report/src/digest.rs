@@ -13,7 +13,7 @@ use analysis::{
     Slice, Summary, Usage, Window, check, check_run, host_of_node, over_repetitions, summarize_due,
 };
 use measure::{
-    Edges, Host, LatencyHistogram, Operation, OperationTally, Outage, of_transactions,
+    Edges, Host, LatencyHistogram, Nanos, Operation, OperationTally, Outage, of_transactions,
     transaction_latencies,
 };
 use plan::{Arrivals, Rate};
@@ -356,6 +356,11 @@ impl<'a> Trial<'a> {
     /// Start and end of the measured load on the trial's clock.
     pub(crate) fn window(&self) -> Window {
         window(self.record)
+    }
+
+    /// Length of the load before the measured time, ns; of several windows, before the first.
+    pub(crate) fn warm_up_ns(&self) -> Nanos {
+        self.windows.first().map_or_else(|| self.window().0, |first| first.window().0)
     }
 
     /// Every watched host: those that were read locally, and those with a node_exporter.
