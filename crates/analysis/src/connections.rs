@@ -45,7 +45,7 @@ impl ConnectionFigure {
     pub fn of(self, connections: &Connections) -> Vec<SampleWindow> {
         let get = self.metric().get;
         over_time(
-            &connections.readings,
+            (&connections.readings, &connections.joints_ns),
             |reading| reading.at_ns,
             |from, to, seconds| get(&Between { from, to, seconds, memory_bytes: None }),
         )
@@ -72,7 +72,7 @@ mod tests {
         };
         let readings =
             vec![reading(0, 100, None), reading(2, 300, Some(40_000)), reading(3, 700, None)];
-        let connections = Connections { absent: None, readings };
+        let connections = Connections { readings, ..Connections::default() };
         let whole = |figure: ConnectionFigure| {
             mean_peak(&figure.of(&connections), (0, 3_000_000_000)).map(|it| (it.mean, it.peak))
         };
@@ -83,5 +83,21 @@ mod tests {
         assert_eq!(whole(ConnectionFigure::RoundTrip), Some((0.00004, 0.00004)));
         assert_eq!(whole(ConnectionFigure::Open), Some((16.0, 16.0)));
         assert_eq!(ConnectionFigure::Open.of(&Connections::default()), []);
+    }
+
+    #[test]
+    fn nothing_is_said_of_the_time_before_a_reading_that_begins_anew() {
+        let reading = |at_s: u64, segments_sent: u64| ConnectionsReading {
+            at_ns: at_s * 1_000_000_000,
+            counters: TcpCounters { segments_sent, ..TcpCounters::default() },
+            ..ConnectionsReading::default()
+        };
+        // The second window begins just after the first has ended.
+        let readings = vec![reading(0, 0), reading(1, 100), reading(2, 9_000), reading(3, 9_100)];
+        let joints_ns = vec![2_000_000_000];
+        let connections = Connections { readings, joints_ns, absent: None };
+        let windows = ConnectionFigure::SegmentsSent.of(&connections);
+        let told: Vec<(u64, f64)> = windows.iter().map(|it| (it.to_ns, it.mean)).collect();
+        assert_eq!(told, [(1_000_000_000, 100.0), (3_000_000_000, 100.0)]);
     }
 }

@@ -37,13 +37,17 @@ impl<R> Between<'_, R> {
     }
 }
 
-/// One sample window for each two readings at different times, if the figure is known.
+/// One sample window for each two readings at different times, if the figure is known; none up to a reading that
+/// begins anew, whose times are `joints_ns`.
 pub(crate) fn over_time<R>(
-    readings: &[R],
+    (readings, joints_ns): (&[R], &[Nanos]),
     at_ns: impl Fn(&R) -> Nanos,
     value: impl Fn(&R, &R, f64) -> Option<f64>,
 ) -> Vec<SampleWindow> {
-    let pairs = readings.windows(2).filter(|pair| at_ns(&pair[1]) > at_ns(&pair[0]));
+    let pairs = readings.windows(2).filter(|pair| {
+        let to_ns = at_ns(&pair[1]);
+        to_ns > at_ns(&pair[0]) && joints_ns.binary_search(&to_ns).is_err()
+    });
     pairs
         .filter_map(|pair| {
             let (from_ns, to_ns) = (at_ns(&pair[0]), at_ns(&pair[1]));

@@ -142,7 +142,7 @@ impl HostFigure {
     pub fn of(self, host: &Host) -> Vec<SampleWindow> {
         let (get, memory_bytes) = (self.metric().get, host.memory_bytes);
         let sample_windows = over_time(
-            &host.readings,
+            (&host.readings, &host.joints_ns),
             |reading| reading.at_ns,
             |from, to, seconds| get(&Between { from, to, seconds, memory_bytes }),
         );
@@ -156,7 +156,7 @@ impl ProcessFigure {
         let (get, memory_bytes) = (self.metric().get, host.memory_bytes);
         let of = |reading: &HostReading| reading.processes.get(number).copied().flatten();
         let mut sample_windows = over_time(
-            &host.readings,
+            (&host.readings, &host.joints_ns),
             |reading| reading.at_ns,
             |from, to, seconds| {
                 get(&Between { from: &of(from)?, to: &of(to)?, seconds, memory_bytes })

@@ -120,6 +120,7 @@ pub fn merged(servers: &[&Server]) -> Server {
     for server in servers {
         if server.answers_ns.len() > all.answers_ns.len() {
             all.answers_ns.clone_from(&server.answers_ns);
+            all.joints_ns.clone_from(&server.joints_ns);
         }
     }
     for server in servers {
@@ -174,7 +175,9 @@ fn sample_windows(
     server: &Server,
     value: impl Fn(Nanos, Nanos) -> Option<f64>,
 ) -> Vec<SampleWindow> {
-    let pairs = server.answers_ns.windows(2).filter(|pair| pair[1] > pair[0]);
+    let is_joint = |at_ns: &Nanos| server.joints_ns.binary_search(at_ns).is_ok();
+    let pairs = server.answers_ns.windows(2);
+    let pairs = pairs.filter(|pair| pair[1] > pair[0] && !is_joint(&pair[1]));
     pairs
         .filter_map(|pair| {
             let mean = value(pair[0], pair[1])?;

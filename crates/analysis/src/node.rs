@@ -67,6 +67,7 @@ pub fn host_of_node(server: &Server) -> Option<Host> {
         memory_bytes: of.level("node_memory_MemTotal_bytes", end_ns),
         processes: Vec::new(),
         readings: server.answers_ns.iter().map(|at_ns| of.reading(*at_ns)).collect(),
+        joints_ns: server.joints_ns.clone(),
     })
 }
 

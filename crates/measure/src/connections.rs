@@ -73,6 +73,8 @@ pub struct Connections {
     pub absent: Option<String>,
     /// The readings in the order of time.
     pub readings: Vec<ConnectionsReading>,
+    /// As [`crate::Host::joints_ns`].
+    pub joints_ns: Vec<Nanos>,
 }
 
 #[cfg(test)]

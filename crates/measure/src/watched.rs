@@ -35,6 +35,10 @@ pub struct Host {
     /// The readings in the order of time.
     #[serde(skip)]
     pub readings: Vec<HostReading>,
+    /// Times of readings that begin anew, ascending: nothing is known of the time between such a reading and the one
+    /// before. Empty but where windows were put together.
+    #[serde(skip)]
+    pub joints_ns: Vec<Nanos>,
 }
 
 /// A watched process.
@@ -77,6 +81,9 @@ pub struct Server {
     /// All gauges, and the other metrics that changed during the trial.
     #[serde(skip)]
     pub series: Vec<Series>,
+    /// As [`Host::joints_ns`], of answers.
+    #[serde(skip)]
+    pub joints_ns: Vec<Nanos>,
 }
 
 /// A request for metrics that was not answered.

@@ -38,6 +38,7 @@ mod units;
 mod value;
 mod variants;
 mod watch;
+mod windows;
 
 pub use bounds::Bounds;
 pub use ceiling::CeilingPlan;

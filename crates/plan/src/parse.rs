@@ -15,7 +15,7 @@ use crate::variants::{self, Expanded};
 use crate::{
     Between, Existing, Limit, LoadPlan, OpenLoop, OptionReader, Options, PhaseSql, Plan, Problem,
     Problems, Rate, SeekPlan, Source, SystemPlan, Variant, WorkloadPlan, rate, seek, show_duration,
-    watch,
+    watch, windows,
 };
 
 const CLIENTS: RangeInclusive<u64> = 1..=1_000_000;
@@ -38,6 +38,7 @@ const ROOT_KEYS: &[&str] = &[
     "ceiling",
     "cleanup",
     "existing",
+    "interleave",
     "least_difference",
     "name",
     "noise",
@@ -123,11 +124,14 @@ fn read_plan(root: &Options, source: &Arc<Source>, problems: &mut Vec<Problem>) 
         seek
     });
     let has_noise = reader.boolean("noise", false);
+    let windows = windows::read(&mut reader, problems);
+    let rounds_default = if windows.is_some() { windows::ROUNDS_DEFAULT } else { 1 };
     let plan = Plan {
         name: read_name(&mut reader, source),
         title: reader.text("title"),
         seed: reader.integer("seed", 1, 0..=u64::MAX),
-        repetitions: read_u32(&mut reader, "repetitions", 1, 1..=10_000),
+        repetitions: read_u32(&mut reader, "repetitions", rounds_default, 1..=10_000),
+        windows,
         between: reader.choice("between", Between::Keep, BETWEEN),
         existing: reader.choice("existing", Existing::Refuse, EXISTING),
         cleanup: reader.boolean("cleanup", false),
@@ -145,6 +149,7 @@ fn read_plan(root: &Options, source: &Arc<Source>, problems: &mut Vec<Problem>) 
         ceiling: ceiling::read(&mut reader, problems),
         source: Arc::clone(source),
     };
+    windows::check(&mut reader, &plan);
     gather(reader, problems);
     plan
 }

@@ -1,5 +1,6 @@
 //! A checked plan.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,6 +23,9 @@ pub struct Plan {
     pub seed: u64,
     /// Number of times each trial is done.
     pub repetitions: u32,
+    /// Number of windows of each variant in each round, under each load, while all variants of the system are up;
+    /// `None` where they are measured one after the other.
+    pub windows: Option<u32>,
     /// How the data is treated between trials.
     pub between: Between,
     /// What to do with existing tables.
@@ -221,10 +225,15 @@ pub struct Trial {
     pub seek: Option<SeekTrial>,
     /// The repetition, from 0.
     pub repetition: u32,
+    /// The window of its variant, round and load, from 0; 0 without windows.
+    pub window: u32,
 }
 
+/// More than the rates or probes of a plan.
+const WINDOW_ORDINAL: usize = 1 << 20;
+
 /// One start of a system: the trials that share one running instance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SystemInstance {
     /// Index into [`Plan::systems`].
     pub system: usize,
@@ -245,9 +254,11 @@ impl LoadPlan {
 }
 
 impl Trial {
-    /// Distinguishes trials with the same clients and repetition: which of the rates it has, or which probe it is.
+    /// Distinguishes trials with the same clients and repetition: which of the rates it has, which probe it is, and
+    /// which window.
     pub fn ordinal(self) -> usize {
-        self.seek.map(|seek| seek.number).or(self.rate).unwrap_or(0)
+        let of_load = self.seek.map(|seek| seek.number).or(self.rate).unwrap_or(0);
+        of_load + WINDOW_ORDINAL * self.window as usize
     }
 }
 
@@ -276,7 +287,8 @@ impl Plan {
     }
 
     /// Every trial in the order in which they run: by system, workload, repetition, then clients,
-    /// then rate. Variants of a system take turns: by repetition, variant, workload, clients and rate.
+    /// then rate. Variants of a system take turns: by repetition, variant, workload, clients and rate; with windows
+    /// by repetition, workload, clients, rate, window and variant.
     ///
     /// With a seek, each is the place of one seek, and its load that of no trial yet.
     pub fn trials(&self) -> Vec<Trial> {
@@ -290,6 +302,14 @@ impl Plan {
                 continue;
             }
             let variants: Vec<usize> = (system..system + together).collect();
+            systems = system + together..self.systems.len();
+            if let Some(windows) = self.windows {
+                for repetition in 0..self.repetitions {
+                    let of = (&variants[..], windows);
+                    self.add_windows(of, repetition, &mut shuffle, &mut trials);
+                }
+                continue;
+            }
             let orders = balanced_rounds(&mut shuffle, &variants, self.repetitions as usize);
             for (order, repetition) in orders.into_iter().zip(0..) {
                 for system in order {
@@ -298,7 +318,6 @@ impl Plan {
                     }
                 }
             }
-            systems = system + together..self.systems.len();
         }
         trials
     }
@@ -331,13 +350,17 @@ impl Plan {
         if self.unsuited.contains(&(system, workload)) {
             return;
         }
-        let levels = match &self.seek {
+        for (clients, rate) in self.levels() {
+            let (index, seek, window) = (trials.len(), None, 0);
+            trials.push(Trial { index, system, workload, clients, rate, seek, repetition, window });
+        }
+    }
+
+    /// Every number of clients, with every rate of an open loop as an index. A seek sets the rates.
+    pub(crate) fn levels(&self) -> Vec<(usize, Option<usize>)> {
+        match &self.seek {
             Some(_) => self.load.clients.iter().map(|clients| (*clients, None)).collect(),
             None => self.load.levels(),
-        };
-        for (clients, rate) in levels {
-            let (index, seek) = (trials.len(), None);
-            trials.push(Trial { index, system, workload, clients, rate, seek, repetition });
         }
     }
 
@@ -386,12 +409,13 @@ impl Plan {
     /// only a number of events ends them, and with a seek, whose results decide.
     pub fn estimate(&self) -> Option<Duration> {
         let time = self.load.limit.time.filter(|_| self.seek.is_none())?;
-        let mut last = None;
+        let mut started = BTreeSet::new();
         self.trials().into_iter().try_fold(Duration::ZERO, |sum, trial| {
-            let instance = self.instance(trial);
-            let is_first = last.replace(instance) != Some(instance);
-            let ceiling = self.ceiling.as_ref().map_or(Duration::ZERO, CeilingPlan::length);
-            sum.checked_add(self.warm_up(is_first).at_most)?.checked_add(time)?.checked_add(ceiling)
+            let is_first = started.insert(self.instance(trial));
+            let ceiling = self.ceiling.as_ref().filter(|_| self.is_last_window(trial));
+            let ceiling = ceiling.map_or(Duration::ZERO, CeilingPlan::length);
+            let warm_up = self.warm_up_of(trial, is_first).at_most;
+            sum.checked_add(warm_up)?.checked_add(time)?.checked_add(ceiling)
         })
     }
 }

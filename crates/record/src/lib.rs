@@ -21,6 +21,7 @@ mod run;
 mod size;
 mod trial;
 mod watch;
+mod windows;
 mod wire;
 mod without_secrets;
 mod writer;
@@ -43,6 +44,7 @@ pub use trial::{
     TrialEnd, TrialHeader, TrialRecord, VariantRecord, WorkloadRecord,
 };
 pub use watch::WatchWriter;
+pub use windows::pooled as pooled_windows;
 pub use writer::{RunWriter, TrialWriter};
 
 /// The version of the format that this dyno writes, and the newest that it reads.

@@ -33,11 +33,15 @@ pub struct RunHeader {
     pub least_difference: f64,
     /// The search for the highest load that keeps bounds; `None` when the loads are fixed.
     pub seek: Option<SeekRecord>,
+    /// The number of windows of each variant in each round, under each load; `None` where variants are measured one
+    /// after the other.
+    pub windows: Option<u32>,
     /// The seed that every random choice came from.
     pub seed: u64,
     /// The dyno that ran the plan.
     pub dyno: Dyno,
-    /// Number of planned trials; of a seek in progress, the most that there can be.
+    /// Number of planned trials; of a seek in progress, the most that there can be. The windows of one variant, round
+    /// and load count as one.
     pub trials_planned: usize,
 }
 
@@ -119,7 +123,8 @@ pub struct Run {
     pub folder: PathBuf,
     /// The facts from before the first trial.
     pub header: RunHeader,
-    /// Its trials in the order in which they ran.
+    /// Its trials in the order in which they ran. The windows of one variant, round and load are one trial, in
+    /// place of the first of them.
     pub trials: Vec<TrialRecord>,
     /// How it ended.
     pub status: RunStatus,

@@ -39,6 +39,11 @@ pub struct TrialHeader {
     pub load: LoadRecord,
     /// Its place in a seek; `None` when the loads of the run are fixed.
     pub probe: Option<ProbeRecord>,
+    /// Its window, from 0, where the load alternates between variants that are all up; `None` for other trials, and for
+    /// the windows of a round together.
+    pub window: Option<u32>,
+    /// Names of the other systems of the plan that were up, idle, during the load.
+    pub beside: Vec<String>,
 }
 
 /// The place of a trial in a seek.
@@ -241,6 +246,9 @@ pub struct TrialRecord {
     pub end: Option<TrialEnd>,
     /// Why the trial could not be read to its end; the rest of it is what could be read.
     pub damage: Option<Damage>,
+    /// The windows that this trial is made of, in the order in which they ran; empty for a trial that is none of a run
+    /// in windows. The times of the trial are those of its measured windows, one directly after the other.
+    pub windows: Vec<TrialRecord>,
 }
 
 impl TrialEnd {
@@ -294,6 +302,7 @@ impl TrialRecord {
             plans: Vec::new(),
             end: None,
             damage: None,
+            windows: Vec::new(),
         }
     }
 
@@ -312,6 +321,8 @@ impl TrialRecord {
             repetition: 0,
             load: LoadRecord::default(),
             probe: None,
+            window: None,
+            beside: Vec::new(),
         })
     }
 

@@ -23,7 +23,7 @@ impl TrialHeader {
             *value = scrub_setting(name, value);
         }
         let texts = [&mut self.system, &mut self.workload.description, &mut self.load.description];
-        texts.into_iter().for_each(clean);
+        texts.into_iter().chain(&mut self.beside).for_each(clean);
         self
     }
 }

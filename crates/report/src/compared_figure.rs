@@ -61,7 +61,10 @@ impl Figure {
         complete
             .map(|trial| {
                 let header = &trial.record.header;
-                let (round, place) = (header.repetition, header.index as u64);
+                let round = header.repetition;
+                // Windows have all places in a round alike.
+                let is_in_turn = trial.windows.is_empty();
+                let place = if is_in_turn { header.index as u64 } else { round.into() };
                 Some(RoundFigure { round, place, value: self.of(trial)? })
             })
             .collect()

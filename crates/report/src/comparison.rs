@@ -9,6 +9,7 @@ use crate::digest::{Digest, Point, load_text};
 use crate::noise_floor;
 use crate::number::{TimeUnit, count};
 use crate::table::Table;
+use crate::windows;
 
 /// Variants of one system. The others are compared with the first.
 pub(crate) struct Group<'d, 'a> {
@@ -161,7 +162,9 @@ impl<'d, 'a> Group<'d, 'a> {
     /// Remarks below the table.
     pub(crate) fn notes(&self) -> Vec<String> {
         let noise = self.again.map(|_| noise_floor::NOTE.to_owned());
-        [self.too_few_rounds(), self.unknown_latencies(), noise].into_iter().flatten().collect()
+        let windows = windows::note(self.digest);
+        let all = [windows, self.too_few_rounds(), self.unknown_latencies(), noise];
+        all.into_iter().flatten().collect()
     }
 
     /// What too few rounds mean, when some point has too few of them.

@@ -3,6 +3,7 @@
 mod generators;
 mod points;
 mod validity;
+mod windows;
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -13,7 +14,7 @@ use analysis::{
     over_repetitions, summarize_due,
 };
 use measure::{
-    Edges, Host, LatencyHistogram, Operation, OperationTally, Outage, of_transactions,
+    Edges, Host, LatencyHistogram, Nanos, Operation, OperationTally, Outage, of_transactions,
     transaction_latencies,
 };
 use plan::{Arrivals, Rate};
@@ -64,6 +65,8 @@ pub(crate) struct Trial<'a> {
     pub(crate) findings: Vec<Finding>,
     /// What it shows of the bounds of a seek, if it is a trial of one.
     pub(crate) probe: Option<JudgedProbe>,
+    /// The windows that it is made of, in the order in which they ran; empty for most trials.
+    pub(crate) windows: Vec<Self>,
 }
 
 /// One system under one workload with one number of clients at one rate, over its repetitions.
@@ -331,8 +334,11 @@ impl<'a> Trial<'a> {
         };
         let due = record.due();
         let summary = summarize_due(&measured, &due);
-        let findings = check(&measured, &summary);
-        Self { record, summary, due, findings, probe: None }
+        let found = check(&measured, &summary);
+        let of_window = |window: &'a TrialRecord| Self::new(window, percentiles, usable);
+        let windows: Vec<Self> = record.windows.iter().map(of_window).collect();
+        let findings = if windows.is_empty() { found } else { windows::findings(found, &windows) };
+        Self { record, summary, due, findings, probe: None, windows }
     }
 
     /// Identifies the trial by its place in the experiment.
@@ -355,6 +361,11 @@ impl<'a> Trial<'a> {
     /// Start and end of the measured load on the trial's clock.
     pub(crate) fn window(&self) -> Window {
         window(self.record)
+    }
+
+    /// Length of the load before the measured time, ns; of several windows, before the first.
+    pub(crate) fn warm_up_ns(&self) -> Nanos {
+        self.windows.first().map_or_else(|| self.window().0, |first| first.window().0)
     }
 
     /// Every watched host: those that were read locally, and those with a node_exporter.

@@ -26,7 +26,7 @@ pub(crate) fn sentences(digest: &Digest<'_>) -> Vec<String> {
     if !warm_ups.is_empty() {
         let is_steady = |it: &DecidedEnds| it.warm_up.is_some_and(|it| it.steady.is_some());
         let steady = of(&is_steady);
-        let lengths = steady.iter().map(|trial| trial.window().0 as f64 / 1e9);
+        let lengths = steady.iter().map(|trial| trial.warm_up_ns() as f64 / 1e9);
         let range = range(lengths, "after");
         let part = part_of(&steady, &warm_ups);
         let hidden = |trial: &&Trial<'_>| ends(trial).warm_up?.steady?.hidden_drift_per_minute;
@@ -92,7 +92,7 @@ fn warm_up_text(warm_up: SteadyWarmUp, trial: &Trial<'_>) -> String {
     match warm_up.steady {
         Some(steady) => format!(
             "{}; the load was steady from {} on, by what was seen until {}{}",
-            took(trial.window().0),
+            took(trial.warm_up_ns()),
             took(steady.from_ns),
             took(steady.seen_ns),
             steady.hidden_drift_per_minute.map(seen_drift).unwrap_or_default()

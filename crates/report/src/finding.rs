@@ -69,10 +69,11 @@ fn add(groups: &mut Vec<Group>, finding: &Finding, place: String) {
 /// The name of a trial with the figures of a finding or, without figures, with its reason.
 fn place(digest: &Digest<'_>, trial: &Trial<'_>, finding: &Finding) -> String {
     let text = digest.name_of(trial);
-    let mut figures = figures(finding);
-    if figures.is_empty() {
-        figures = finding.value("reason").map(show).unwrap_or_default();
+    let mut own = own_figures(finding);
+    if own.is_empty() {
+        own = finding.value("reason").map(show).unwrap_or_default();
     }
+    let figures = in_windows(own, finding);
     if figures.is_empty() { text } else { format!("{text}: {figures}") }
 }
 
@@ -87,7 +88,20 @@ pub(crate) fn sentence(finding: &Finding) -> String {
 
 /// The figures of a finding in words; empty when it has none.
 pub(crate) fn figures(finding: &Finding) -> String {
+    in_windows(own_figures(finding), finding)
+}
+
+fn own_figures(finding: &Finding) -> String {
     fill(words(finding.code).2, &finding.values, subject(finding)).unwrap_or_default()
+}
+
+/// The same with the windows in which it was found, where a trial is made of windows.
+fn in_windows(own: String, finding: &Finding) -> String {
+    match fill(WINDOWS, &finding.values, None) {
+        None => own,
+        Some(windows) if own.is_empty() => windows,
+        Some(windows) => format!("{own}, {windows}"),
+    }
 }
 
 /// The observation of every finding with this code.
@@ -112,6 +126,9 @@ pub(crate) fn json(finding: &Finding) -> serde_json::Value {
         "text": sentence(finding),
     })
 }
+
+/// Where it was found in a trial that is made of windows; its figures are those of the first of them.
+const WINDOWS: &str = "in window {window}[ and {other_windows:other|others}] of {windows}";
 
 const NOT_ALWAYS_ANSWERED: &str = "A server did not always report its metrics";
 const HOLES: &str = "its panels and what it took are not known there";

@@ -29,6 +29,7 @@ use crate::turns;
 use crate::variance::Variance;
 use crate::watch;
 use crate::whole::everywhere;
+use crate::windows;
 
 /// Version of the format of this view.
 const VERSION: u32 = 1;
@@ -287,6 +288,8 @@ fn trial(trial: &Trial<'_>, percentiles: &[f64]) -> Value {
         ("loaded", loading::json(trial, percentiles)),
         ("decided_ends", ending::json(trial)),
         ("generators", generators::json(trial)),
+        ("beside", windows::beside(trial)),
+        ("windows", windows::json(trial)),
     ];
     for (key, part) in parts.into_iter().filter_map(|(key, part)| Some((key, part?))) {
         value[key] = part;
@@ -295,7 +298,7 @@ fn trial(trial: &Trial<'_>, percentiles: &[f64]) -> Value {
 }
 
 /// Which trial it is, and how it ended.
-fn identity(trial: &Trial<'_>) -> Value {
+pub(crate) fn identity(trial: &Trial<'_>) -> Value {
     let header = &trial.record.header;
     let end = trial.record.end.as_ref();
     json!({
@@ -314,7 +317,7 @@ fn identity(trial: &Trial<'_>) -> Value {
 }
 
 /// What was measured over the whole window.
-fn figures(trial: &Trial<'_>) -> Value {
+pub(crate) fn figures(trial: &Trial<'_>) -> Value {
     let summary = &trial.summary;
     let end = trial.record.end.as_ref();
     json!({
@@ -355,7 +358,7 @@ fn figures(trial: &Trial<'_>) -> Value {
 }
 
 /// Adds the fields of an object to another.
-fn extend(value: &mut Value, more: Value) {
+pub(crate) fn extend(value: &mut Value, more: Value) {
     if let (Some(fields), Value::Object(more)) = (value.as_object_mut(), more) {
         fields.extend(more);
     }

@@ -51,6 +51,7 @@ mod verdict;
 mod visible;
 mod watch;
 mod whole;
+mod windows;
 mod wrap;
 mod write;
 

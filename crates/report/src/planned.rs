@@ -40,21 +40,26 @@ pub struct PlannedTrial {
     pub rate: Option<String>,
     /// From 1.
     pub repetition: u32,
+    /// From 1, where the load alternates between variants; otherwise `None`.
+    pub window: Option<u32>,
 }
 
 /// The names of the columns.
 const HEADS: [&str; 6] = ["trial", "system", "workload", "clients", "rate", "repetition"];
+/// The name of the last column, of trials in windows.
+const WINDOW: &str = "window";
 
 impl PlannedTrial {
-    fn cells(&self, closed: &str) -> [String; 6] {
-        [
+    fn cells(&self, closed: &str) -> Vec<String> {
+        let cells = [
             self.number.to_string(),
             self.system.clone(),
             self.workload.clone(),
             self.clients.clone(),
             self.rate.clone().unwrap_or_else(|| closed.to_owned()),
             self.repetition.to_string(),
-        ]
+        ];
+        cells.into_iter().chain(self.window.map(|window| window.to_string())).collect()
     }
 }
 
@@ -75,7 +80,7 @@ impl Planned {
 
     /// A row for each trial; the rate of a closed loop is empty.
     pub fn csv(&self) -> String {
-        let heads = line(HEADS.into_iter().map(str::to_owned));
+        let heads = line(self.heads().map(str::to_owned));
         let rows = self.trials.iter().map(|trial| line(trial.cells("").into_iter()));
         std::iter::once(heads).chain(rows).collect()
     }
@@ -86,14 +91,18 @@ impl Planned {
             text.parse::<u64>().map_or_else(|_| Value::from(text.as_str()), Value::from)
         };
         let trial = |trial: &PlannedTrial| {
-            json!({
+            let mut value = json!({
                 "number": trial.number,
                 "system": trial.system,
                 "workload": trial.workload,
                 "clients": number(&trial.clients),
                 "rate": trial.rate,
                 "repetition": trial.repetition,
-            })
+            });
+            if let Some(window) = trial.window {
+                value[WINDOW] = window.into();
+            }
+            value
         };
         let workload = |(name, description): &(String, String)| json!({ "name": name, "description": description });
         let value = json!({
@@ -109,11 +118,15 @@ impl Planned {
     }
 
     fn table(&self) -> Table {
-        let [number, system, workload, clients, rate, repetition] = HEADS;
-        let table = Table::new().words(number).words(system).words(workload);
-        let mut table = table.words(clients).words(rate).words(repetition);
-        self.trials.iter().for_each(|trial| table.row(trial.cells("closed loop").into()));
+        let mut table = self.heads().fold(Table::new(), |table, head| table.words(head));
+        self.trials.iter().for_each(|trial| table.row(trial.cells("closed loop")));
         table
+    }
+
+    /// The names of the columns; all trials are in windows, or none.
+    fn heads(&self) -> impl Iterator<Item = &'static str> {
+        let has_windows = self.trials.iter().any(|trial| trial.window.is_some());
+        HEADS.into_iter().chain(has_windows.then_some(WINDOW))
     }
 
     /// What the workloads do, and the remarks.
@@ -137,6 +150,7 @@ mod tests {
             clients: clients.to_owned(),
             rate: rate.map(str::to_owned),
             repetition: 1,
+            window: None,
         };
         let planned = Planned {
             trials: vec![trial(1, "8", None), trial(2, "1 to 64", Some("500/s"))],

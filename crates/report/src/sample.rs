@@ -82,6 +82,7 @@ pub(crate) fn failed() -> Run {
         plans: Vec::new(),
         end: Some(TrialEnd::failed("nothing listens there")),
         damage: None,
+        windows: Vec::new(),
         header,
     };
     run.status = RunStatus::Failed(String::new());
@@ -149,6 +150,7 @@ fn beside(clients: u64) -> Watched {
         memory_bytes: Some(1 << 30),
         processes: vec![process("dyno", Side::Client), process("mariadb", Side::Server)],
         readings: (0..=5).map(|second| host_reading(second, clients)).collect(),
+        joints_ns: Vec::new(),
     };
     let connections = (0..=5).map(|second| ConnectionsReading {
         at_ns: second * 1_000_000_000,
@@ -165,7 +167,7 @@ fn beside(clients: u64) -> Watched {
         round_trip_ns: Some(31_000),
         ..ConnectionsReading::default()
     });
-    let connections = Connections { absent: None, readings: connections.collect() };
+    let connections = Connections { readings: connections.collect(), ..Connections::default() };
     Watched { hosts: vec![host], servers: Vec::new(), connections, ..Watched::default() }
 }
 
@@ -342,6 +344,7 @@ fn make(shape: &Shape) -> Run {
             percentiles: vec![50.0, 95.0, 99.0, 99.9],
             least_difference: plan::LEAST_DIFFERENCE,
             seek: None,
+            windows: None,
             seed: 42,
             dyno: Dyno { version: "0.1.0".to_owned(), build: "release".to_owned() },
             trials_planned: trials.len(),
@@ -443,6 +446,8 @@ fn trial_header(
             calls: None,
         },
         probe: None,
+        window: None,
+        beside: Vec::new(),
     }
 }
 

@@ -11,6 +11,7 @@ use workload::{Rpc, Workload};
 
 use crate::generators::job_workload::JobWorkload;
 use crate::generators::unfit;
+use crate::windows;
 
 /// The kind of workload that goes with a simulated system.
 pub(crate) const SIMULATED: &str = "simulated";
@@ -97,6 +98,7 @@ impl Experiment {
         if problems.is_empty() {
             plan.unsuited = unsuited(&systems, &workloads);
             problems.extend(left_over(&plan, &systems));
+            problems.extend(windows::shared_tables(&plan, &systems));
         }
         problems.extend(wrong_ceiling(&plan));
         if let Err(problem) = complete_load(&mut plan.load, &workloads) {
@@ -152,7 +154,8 @@ impl Experiment {
             notes.into_iter().map(move |note| format!("{}: {note}", plan.name))
         });
         let notes = notes.chain(unfit::notes(self));
-        notes.chain(self.too_few_rounds()).chain(self.baselines_again()).collect()
+        let rounds = self.too_few_rounds().or_else(|| windows::too_few_rounds(&self.plan));
+        notes.chain(rounds).chain(self.baselines_again()).collect()
     }
 
     /// The trials that are there for the noise floor.

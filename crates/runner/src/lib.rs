@@ -1,14 +1,16 @@
 //! Runs one experiment end to end: starts systems, prepares data, offers load, writes the record.
 //!
 //! [`Experiment::check`] reads all of a plan before anything starts. [`Experiment::run`] runs its trials in order on
-//! a [`test_bed`], which prepares the systems and data that each trial needs. It writes the record as it goes, and
-//! reports progress to a [`RunListener`]. [`Experiment::run_data_task`] works on the data alone.
+//! a [`test_bed`], which prepares the systems and data that each trial needs; with windows several are up at once. It
+//! writes the record as it goes, and reports progress to a [`RunListener`]. [`Experiment::run_data_task`] works on the
+//! data alone.
 
 mod before_run;
 mod building;
 mod ceiling;
 mod cross_check;
 mod data;
+mod data_check;
 mod enough;
 mod event_loops;
 mod experiment;
@@ -26,10 +28,13 @@ mod reach;
 mod run;
 mod source;
 mod test_bed;
+mod test_beds;
 mod trial;
 mod trial_ceiling;
+mod trial_header;
 mod trial_watch;
 mod usage;
+mod windows;
 
 pub use building::progress_listener;
 pub use ceiling::{CeilingProbe, start_echo};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use engine::{Stop, StopLevel};
 use jiff::Timestamp;
-use measure::{Condition, ConditionSubject, Phase};
+use measure::Phase;
 use plan::{SystemInstance, Trial};
 use record::{
     Dyno, Environment, Identity, PhaseRecord, RunHeader, RunStatus, RunWriter, TrialEnd,
@@ -14,13 +14,15 @@ use record::{
 use system::{Scratch, demand_cpus};
 
 use crate::building::Build;
+use crate::data_check::check_data;
 use crate::generators::Fleet;
 use crate::phase_failure::PhaseFailure;
 use crate::source::{FinishedTrial, SourcedTrial, TrialSource};
 use crate::test_bed::{self, TestBed};
+use crate::test_beds::TestBeds;
 use crate::trial::TrialRun;
 use crate::trial_ceiling::Messages;
-use crate::{Event, Experiment, RunListener, reach, source, trial, trial_ceiling};
+use crate::{Event, Experiment, RunListener, reach, source, trial, trial_ceiling, trial_header};
 
 /// Where a run writes its record, and the facts at the record's head.
 #[derive(Clone, Debug)]
@@ -73,7 +75,7 @@ impl Experiment {
             writer: &writer,
             scratch: &scratch,
             stop,
-            test_bed: None,
+            test_beds: TestBeds::default(),
             fleet: None,
             last: None,
             dead: Vec::new(),
@@ -82,7 +84,7 @@ impl Experiment {
             failed_trials: 0,
         };
         let result = sequence.run(source::of(&self.plan).as_mut(), listener);
-        let taken_down = sequence.take_down(listener);
+        let taken_down = sequence.take_down(&[], listener);
         let (begun, failed_trials) = (sequence.begun, sequence.failed_trials);
         let status = match (&result, stop.is_asked()) {
             (Err(cause), _) => RunStatus::Failed(format!("{cause:#}")),
@@ -113,6 +115,7 @@ impl Experiment {
             percentiles: self.plan.percentiles.clone(),
             least_difference: self.plan.least_difference,
             seek: self.plan.seek.as_ref().map(source::record),
+            windows: self.plan.windows,
             seed: self.plan.seed,
             dyno: options.dyno.clone(),
             trials_planned: source::trials_max(&self.plan),
@@ -126,7 +129,7 @@ struct Sequence<'a> {
     writer: &'a RunWriter,
     scratch: &'a Scratch,
     stop: &'a Stop,
-    test_bed: Option<TestBed<'a>>,
+    test_beds: TestBeds<'a>,
     /// The generators, when the load comes from other processes.
     fleet: Option<Fleet>,
     /// The last trial that ran; its record gets the cleanup after it.
@@ -168,58 +171,6 @@ impl From<anyhow::Error> for NotStarted {
         let failed_phase = PhaseFailure::phase_of(&cause);
         Self { status, identity: Box::default(), failed_phase }
     }
-}
-
-/// Checks the data after a load, and records the result. A check that could not be done is noted, but does not fail
-/// the trial; a server that has exited does, and so does an answer that is wrong or not that of another system.
-fn check_data(
-    trial: Trial,
-    test_bed: &mut TestBed<'_>,
-    recorder: &mut TrialWriter,
-    listener: &mut dyn RunListener,
-) -> Result<Option<TrialStatus>> {
-    match test_bed.check_data(trial.workload, listener) {
-        Ok(None) => {}
-        Ok(Some((phase, (conditions, plans)))) => {
-            recorder.phase(phase)?;
-            if !plans.is_empty() {
-                recorder.plans(plans)?;
-            }
-            let wrong = wrong_answers(&conditions);
-            recorder.conditions(conditions)?;
-            if let Some(wrong) = wrong {
-                let status = TrialStatus::Failed(wrong);
-                recorder.end_otherwise(&status)?;
-                return Ok(Some(status));
-            }
-        }
-        Err(cause) => {
-            let text = format!("the data was not checked after the load: {cause:#}");
-            listener.on_note(&text);
-            if let Some(reason) = test_bed.crash(&cause) {
-                let status = TrialStatus::Crashed(reason);
-                recorder.end_otherwise(&status)?;
-                return Ok(Some(status));
-            }
-        }
-    }
-    Ok(None)
-}
-
-/// The broken conditions on answers, with what was found; `None` if all hold.
-fn wrong_answers(conditions: &[Condition]) -> Option<String> {
-    let kinds = [
-        (ConditionSubject::Answer, "wrong answers"),
-        (ConditionSubject::SameAnswer, "answers that differ between systems"),
-    ];
-    let told = kinds.iter().filter_map(|(about, what)| {
-        let of_kind = conditions.iter().filter(|it| it.about == *about);
-        let broken = of_kind.filter_map(|it| Some(format!("{}: {}", it.name, it.broken()?)));
-        let broken: Vec<String> = broken.collect();
-        (!broken.is_empty()).then(|| format!("{what}: {}", broken.join(". ")))
-    });
-    let told: Vec<String> = told.collect();
-    (!told.is_empty()).then(|| told.join(". "))
 }
 
 impl<'a> Sequence<'a> {
@@ -279,7 +230,7 @@ impl<'a> Sequence<'a> {
         let TrialRun { mut status, mut recorder, mut member_exits, messages } = trial::run(
             self.experiment,
             trial,
-            (&mut test_bed, self.fleet.as_mut()),
+            (&mut test_bed, self.test_beds.names(&self.experiment.plan), self.fleet.as_mut()),
             &ready,
             self.writer,
             self.stop,
@@ -287,20 +238,36 @@ impl<'a> Sequence<'a> {
         )?;
         if test_bed.exited().is_none()
             && !self.stop.is_asked()
+            && self.is_checked(trial)
             && let Some(crashed) = check_data(trial, &mut test_bed, &mut recorder, listener)?
         {
             status = crashed;
         }
         member_exits.update(&test_bed.lost_members(), &mut recorder, listener)?;
-        if status == TrialStatus::Complete {
+        if status == TrialStatus::Complete && self.experiment.plan.is_last_window(trial) {
             self.measure_ceiling(trial, (&test_bed, &messages), &mut recorder, listener)?;
         }
         self.last = Some(recorder);
-        // A system that has lost a server is started again for the next trial.
-        if test_bed.is_whole() {
-            self.test_bed = Some(test_bed);
-        }
+        self.put_back(test_bed);
         Ok(Ok(status))
+    }
+
+    /// Keeps a test bed for the next trials. A system that has lost a server is started again for the next trial; in
+    /// a round of windows it is not, because the windows after that would be those of another start.
+    fn put_back(&mut self, mut test_bed: TestBed<'a>) {
+        match test_bed.loss() {
+            None => self.test_beds.put(test_bed),
+            Some(reason) if self.experiment.plan.windows.is_some() => {
+                self.test_beds.lose(test_bed.instance(), reason);
+            }
+            Some(_) => {}
+        }
+    }
+
+    /// Whether the data is checked after a trial: of several windows after the last, unless each answers all queries.
+    fn is_checked(&self, trial: Trial) -> bool {
+        let Experiment { plan, workloads, .. } = self.experiment;
+        plan.is_last_window(trial) || workloads[trial.workload].runs_once()
     }
 
     /// Measures and records the ceiling of the path, if the plan asks for it; not for the probes of a seek. Without one,
@@ -327,18 +294,50 @@ impl<'a> Sequence<'a> {
         Ok(())
     }
 
-    /// The test bed of the trial's system, with the trial's data on it.
+    /// The test bed of the trial's system, with the trial's data on it, and the phases that this took. Before the
+    /// first of its windows, those of the other variants are made ready too.
     fn make_ready(
         &mut self,
         trial: Trial,
         listener: &mut dyn RunListener,
     ) -> Result<(TestBed<'a>, Vec<PhaseRecord>), NotStarted> {
+        let plan = &self.experiment.plan;
+        let instance = plan.instance(trial);
+        let others = plan.up_together(instance).into_iter().filter(|other| *other != instance);
+        for SystemInstance { system, .. } in others.filter(|_| trial.window == 0) {
+            // Why one is not ready is told of by its own trial.
+            if let Ok((test_bed, phases)) = self.make_one_ready(Trial { system, ..trial }, listener)
+            {
+                self.test_beds.put_ahead(test_bed, phases);
+            }
+        }
+        let (test_bed, phases) = self.make_one_ready(trial, listener)?;
+        if trial.window == 0
+            && let Some(note) = self.test_beds.memory_note(&test_bed)
+        {
+            listener.on_note(&note);
+        }
+        let mut all = self.test_beds.take_ahead(instance);
+        all.extend(phases);
+        Ok((test_bed, all))
+    }
+
+    fn make_one_ready(
+        &mut self,
+        trial: Trial,
+        listener: &mut dyn RunListener,
+    ) -> Result<(TestBed<'a>, Vec<PhaseRecord>), NotStarted> {
+        let instance = self.experiment.plan.instance(trial);
         if let Some(dead) = self.dead.iter().find(|dead| dead.covers(trial)) {
-            let up = self.test_bed.as_ref().map(|test_bed| Box::new(test_bed.identity().clone()));
-            let identity = up.unwrap_or_default();
+            let up = self.test_beds.identity(trial.system).cloned();
+            let identity = Box::new(up.unwrap_or_default());
             let (status, failed_phase) =
                 (TrialStatus::Failed(dead.reason.clone()), dead.failed_phase);
             return Err(NotStarted { status, identity, failed_phase });
+        }
+        if let Some(reason) = self.test_beds.loss(instance) {
+            let (status, identity) = (TrialStatus::Crashed(reason), Box::default());
+            return Err(NotStarted { status, identity, failed_phase: None });
         }
         let mut test_bed = self.test_bed_for(trial, listener).inspect_err(|cause| {
             self.dead.push(Unavailable {
@@ -358,12 +357,13 @@ impl<'a> Sequence<'a> {
                 let identity = Box::new(test_bed.identity().clone());
                 if let Some(reason) = test_bed.crash(&cause) {
                     let (status, failed_phase) = (TrialStatus::Crashed(reason), None);
+                    self.put_back(test_bed);
                     return Err(NotStarted { status, identity, failed_phase });
                 }
                 let (system, workload) = (trial.system, Some(trial.workload));
                 let (reason, failed_phase) = (format!("{cause:#}"), PhaseFailure::phase_of(&cause));
                 self.dead.push(Unavailable { system, workload, reason, failed_phase });
-                self.test_bed = Some(test_bed);
+                self.test_beds.put(test_bed);
                 Err(NotStarted { identity, ..cause.into() })
             }
         }
@@ -375,16 +375,21 @@ impl<'a> Sequence<'a> {
         trial: Trial,
         listener: &mut dyn RunListener,
     ) -> Result<TestBed<'a>> {
-        let instance = self.experiment.plan.instance(trial);
-        // One that has lost a server since its last trial is replaced.
-        let is_fit =
-            |it: &mut TestBed<'_>| it.instance() == instance && it.lost_members().is_empty();
-        if let Some(test_bed) = self.test_bed.take_if(is_fit) {
-            return Ok(test_bed);
+        let plan = &self.experiment.plan;
+        let instance = plan.instance(trial);
+        let mut together = plan.up_together(instance);
+        if let Some(test_bed) = self.test_beds.take(instance) {
+            let is_fit = test_bed.lost_members().is_empty();
+            if is_fit || plan.windows.is_some() {
+                return Ok(test_bed);
+            }
+            // One that has lost a server since its last trial is replaced.
+            self.test_beds.put(test_bed);
+            together.retain(|other| *other != instance);
         }
-        self.take_down(listener)?;
-        self.build(self.experiment.plan.built_as(trial.system), listener)?;
-        let scratch = self.scratch.subfolder(&format!("{:04}", trial.index))?;
+        self.take_down(&together, listener)?;
+        self.build(plan.built_as(trial.system), listener)?;
+        let scratch = self.scratch.subfolder(&format!("{:04}-{}", trial.index, trial.system))?;
         TestBed::make(self.experiment, instance, &scratch, self.stop, listener)
     }
 
@@ -410,8 +415,18 @@ impl<'a> Sequence<'a> {
         plan.systems[instance.system].variant.is_some() && instance.round + 1 < rounds
     }
 
-    fn take_down(&mut self, listener: &mut dyn RunListener) -> Result<()> {
-        let Some(mut test_bed) = self.test_bed.take() else { return Ok(()) };
+    /// Takes down all systems but these.
+    fn take_down(&mut self, kept: &[SystemInstance], listener: &mut dyn RunListener) -> Result<()> {
+        let others = self.test_beds.take_others(kept).into_iter();
+        let results: Vec<Result<()>> = others.map(|it| self.take_one_down(it, listener)).collect();
+        results.into_iter().collect()
+    }
+
+    fn take_one_down(
+        &mut self,
+        mut test_bed: TestBed<'a>,
+        listener: &mut dyn RunListener,
+    ) -> Result<()> {
         let is_left = !test_bed.is_managed() && self.is_used_again(test_bed.instance());
         let cleaned_up = match self.experiment.plan.cleanup || is_left {
             true => self.clean_up(&mut test_bed, listener),
@@ -444,10 +459,10 @@ impl<'a> Sequence<'a> {
     /// Records a trial that could not begin.
     fn record_not_started(&self, trial: Trial, not_started: NotStarted) -> Result<TrialStatus> {
         let NotStarted { status, identity, failed_phase } = not_started;
-        let warm_up = self.experiment.plan.warm_up(false);
+        let warm_up = self.experiment.plan.warm_up_of(trial, false);
         let header = TrialHeader {
             identity: *identity,
-            ..trial::bare_header(self.experiment, trial, warm_up)
+            ..trial_header::bare_header(self.experiment, trial, warm_up)
         };
         let end = TrialEnd { status, failed_phase, ..TrialEnd::failed("") };
         self.writer.begin_trial(&header)?.finish(&end)?;

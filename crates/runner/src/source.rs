@@ -46,10 +46,10 @@ pub(crate) fn of(plan: &Plan) -> Box<dyn TrialSource + '_> {
     }
 }
 
-/// The most trials that a run of the plan can have.
+/// The most trials that a run of the plan can have; the windows of one variant, round and load count as one.
 pub(crate) fn trials_max(plan: &Plan) -> usize {
     let each = plan.seek.as_ref().map_or(1, |seek| Seek::trials_max(&range(seek)));
-    plan.trials().len() * each
+    plan.pooled_trials() * each
 }
 
 /// A seek as the record keeps it.

@@ -13,7 +13,7 @@ use engine::Stop;
 use measure::{Condition, Failure, LatencyHistogram, Phase, QueryPlan};
 use plan::{Between, Bounds, PhaseSql, Plan, SystemInstance, Trial};
 use record::{Identity, PhaseRecord};
-use system::{Access, ProgressEvent, ProgressListener, Running};
+use system::{Access, ProgressEvent, ProgressListener, Running, ServerProcess};
 use workload::{LoadKey, LoadPart, LoadProgress, Workload, WorkloadContext};
 
 use crate::cross_check::Check;
@@ -119,9 +119,14 @@ impl<'a> TestBed<'a> {
         })
     }
 
+    /// The servers that were started for the system and still run.
+    pub(crate) fn processes(&self) -> Vec<ServerProcess> {
+        self.running.processes()
+    }
+
     /// Whether the data are removed with the system when it is stopped.
     pub(crate) fn is_managed(&self) -> bool {
-        !self.running.processes().is_empty()
+        !self.processes().is_empty()
     }
 
     /// Prepares the data that `trial` needs, and returns how long that took.
@@ -483,6 +488,9 @@ pub(crate) fn title(plan: &Plan, trial: Trial) -> String {
     }
     if plan.repetitions > 1 {
         title.push_str(&format!(" · repetition {}", trial.repetition + 1));
+    }
+    if let Some(windows) = plan.windows {
+        title.push_str(&format!(" · window {} of {windows}", trial.window + 1));
     }
     title
 }

@@ -10,18 +10,16 @@ use jiff::Timestamp;
 use measure::{
     Edges, Generator, GeneratorStall, Interval, LatencyHistogram, Nanos, Operation, Outage, Phase,
 };
-use plan::{LoadPlan, Plan, SystemPlan, Trial, Variant, WarmUp};
+use plan::{LoadPlan, Trial};
 use record::{
-    CallsRecord, ClientRecord, ClientUsage, GeneratorRecord, Identity, LoadRecord, PhaseRecord,
-    ProbeRecord, RecordError, RunWriter, TrialEnd, TrialHeader, TrialStatus, TrialWriter,
-    VariantRecord, WorkloadRecord,
+    ClientRecord, ClientUsage, GeneratorRecord, PhaseRecord, RecordError, RunWriter, TrialEnd,
+    TrialHeader, TrialStatus, TrialWriter,
 };
 use system::Access;
 use workload::{LoadKey, LoadProgress};
 
 use crate::cross_check::Check;
 use crate::enough::Enough;
-use crate::event_loops;
 use crate::experiment::TrialWorkload;
 use crate::generator_watch::GeneratorWatch;
 use crate::generators::{Fleet, KnownGenerators};
@@ -31,6 +29,7 @@ use crate::pacing;
 use crate::phase_timer::PhaseTimer;
 use crate::test_bed::TestBed;
 use crate::trial_ceiling::Messages;
+use crate::trial_header::{bare_header, calls};
 use crate::trial_watch::{TrialWatch, WatchTargets};
 use crate::usage::UsageMark;
 use crate::{Event, Experiment, RunListener};
@@ -44,18 +43,18 @@ pub(crate) struct TrialRun {
     pub(crate) messages: Messages,
 }
 
-/// Runs one trial on a test bed that is ready for it, and records it.
+/// Runs one trial on a test bed that is ready for it, beside systems that are up with these names, and records it.
 pub(crate) fn run(
     experiment: &Experiment,
     trial: Trial,
-    (test_bed, fleet): (&mut TestBed<'_>, Option<&mut Fleet>),
+    (test_bed, beside, fleet): (&mut TestBed<'_>, Vec<String>, Option<&mut Fleet>),
     ready: &[PhaseRecord],
     writer: &RunWriter,
     stop: &Stop,
     listener: &mut dyn RunListener,
 ) -> Result<TrialRun> {
     let load = make_load(experiment, trial, test_bed, stop)?;
-    let warm_up = experiment.plan.warm_up(test_bed.takes_first_load());
+    let warm_up = experiment.plan.warm_up_of(trial, test_bed.takes_first_load());
     let loops = match &fleet {
         Some(fleet) => offer::loops(experiment, trial, test_bed.access(), &fleet.hosts())?,
         None => Vec::new(),
@@ -66,9 +65,14 @@ pub(crate) fn run(
         identity: test_bed.identity().clone(),
         is_embedded: is_blocking(test_bed.access()),
         operations: load.operations().to_vec(),
+        beside,
         ..bare_header(experiment, trial, warm_up)
     };
     header.load.threads = offer.threads();
+    if !header.beside.is_empty() {
+        let names = header.beside.join(", ");
+        header.load.description.push_str(&format!(", with {names} up beside it"));
+    }
     header.load.calls = calls(experiment, trial, test_bed);
     let mut recorder = writer.begin_trial(&header)?;
     for phase in ready {
@@ -79,7 +83,9 @@ pub(crate) fn run(
     let end = if shortages.is_empty() {
         let before = test_bed.before_run();
         let limit = experiment.limit(trial);
-        let plan = LoadPlan { warm_up: warm_up.at_most, limit, ..experiment.plan.load.clone() };
+        let load_plan = &experiment.plan.load;
+        let steady = load_plan.steady.filter(|_| warm_up.steady_from.is_some());
+        let plan = LoadPlan { warm_up: warm_up.at_most, limit, steady, ..load_plan.clone() };
         let mut kept = TrialRecorder::new(
             test_bed,
             trial.workload,
@@ -159,61 +165,6 @@ pub(crate) fn make_load(
         }
         _ => anyhow::bail!("the workload does not fit the system"),
     }
-}
-
-/// How the trial's clients call a service; `None` when they call none.
-fn calls(experiment: &Experiment, trial: Trial, test_bed: &TestBed<'_>) -> Option<CallsRecord> {
-    let workload = &experiment.workloads[trial.workload];
-    let (TrialWorkload::Service(rpc), Access::Service(service)) = (workload, test_bed.access())
-    else {
-        return None;
-    };
-    Some(CallsRecord {
-        method: rpc.method(service).map(|method| method.to_string()),
-        connections: rpc.connections(trial.clients),
-        timeout_ns: test_bed.timeouts().query.map(measure::nanos),
-    })
-}
-
-/// The header of a trial, as far as the plan alone determines it.
-pub(crate) fn bare_header(experiment: &Experiment, trial: Trial, warm_up: WarmUp) -> TrialHeader {
-    let plan = &experiment.plan;
-    let workload = &plan.workloads[trial.workload];
-    TrialHeader {
-        index: trial.index,
-        system: plan.systems[trial.system].name.clone(),
-        variant: variant(plan, trial.system),
-        identity: Identity::default(),
-        is_embedded: false,
-        workload: WorkloadRecord {
-            name: workload.name.clone(),
-            kind: workload.kind.clone(),
-            description: experiment.describe_workload(trial.workload),
-            rules: experiment.rules(trial.workload, trial.clients),
-        },
-        operations: Vec::new(),
-        clients: trial.clients,
-        repetition: trial.repetition,
-        load: LoadRecord {
-            description: pacing::describe(plan, experiment.limit(trial), trial, warm_up),
-            threads: 0,
-            think_time: plan.load.think_time,
-            interval: plan.load.interval,
-            cpus: event_loops::cpus(&plan.load),
-            open: pacing::record(plan, trial),
-            calls: None,
-        },
-        probe: trial
-            .seek
-            .map(|seek| ProbeRecord { number: seek.number, is_confirming: seek.is_confirming }),
-    }
-}
-
-fn variant(plan: &Plan, system: usize) -> Option<VariantRecord> {
-    let Variant { of, name, is_baseline_again } = plan.systems[system].variant.clone()?;
-    let is_before = |it: &&SystemPlan| it.variant.as_ref().is_some_and(|other| other.of == of);
-    let place = plan.systems[..system].iter().filter(is_before).count();
-    Some(VariantRecord { of, name, place, is_baseline_again })
 }
 
 fn is_blocking(access: &Access) -> bool {

@@ -106,12 +106,16 @@ fn planned(experiment: &Experiment) -> Planned {
             clients: clients(plan, *trial),
             rate: rate(plan, *trial),
             repetition: trial.repetition + 1,
+            window: plan.windows.map(|_| trial.window + 1),
         })
         .collect();
     let named = plan.workloads.iter().enumerate();
     // A secret that is broken over two lines would not be found.
     let described = |index| plan::scrub(&experiment.describe_workload(index));
-    let count = several(trials.len() as u64, "trial", "trials");
+    let mut count = several(plan.pooled_trials() as u64, "trial", "trials");
+    if plan.windows.is_some() {
+        count.push_str(&format!(" of {}", several(trials.len() as u64, "window", "windows")));
+    }
     let duration = match (&plan.seek, plan.estimate()) {
         (Some(seek), _) => sought(seek, trials.len()),
         (None, Some(load)) => {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-use record::{Run, RunStatus, TrialStatus};
+use record::{Run, RunStatus, TrialRecord, TrialStatus};
 use report::Digest;
 
 use super::{WrongArgument, print_message};
@@ -62,6 +62,12 @@ pub(super) fn strict(code: ExitCode, is_strict: bool, validity: &RunValidity) ->
 /// When the record has no such trial.
 fn only(run: Run, number: usize) -> Result<Run> {
     let Run { folder, mut header, trials, ended, .. } = run;
+    // The windows of a trial are in the record under numbers of their own.
+    let parts = |mut trial: TrialRecord| match std::mem::take(&mut trial.windows) {
+        windows if windows.is_empty() => vec![trial],
+        windows => windows,
+    };
+    let trials: Vec<TrialRecord> = trials.into_iter().flat_map(parts).collect();
     let count = trials.len();
     let trial = trials.into_iter().find(|trial| trial.header.index + 1 == number);
     let Some(trial) = trial else {
@@ -70,7 +76,7 @@ fn only(run: Run, number: usize) -> Result<Run> {
     };
     let title = header.title.as_deref().unwrap_or(&header.plan_name);
     header.title = Some(format!("{title}, trial {number}"));
-    (header.seek, header.trials_planned) = (None, 1);
+    (header.seek, header.windows, header.trials_planned) = (None, None, 1);
     let status = match trial.end.as_ref().map(|end| &end.status) {
         _ if trial.is_done() => RunStatus::Complete,
         _ if trial.damage.is_some() => RunStatus::Failed(String::new()),

@@ -57,6 +57,7 @@ mod up;
 mod validity;
 mod variants;
 mod watch;
+mod windows;
 mod workload_sql;
 mod workload_sysbench;
 mod ycsb;

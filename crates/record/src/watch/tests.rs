@@ -20,6 +20,7 @@ fn host() -> Host {
         memory_bytes: Some(1 << 37),
         processes: vec![process("dyno", 7, Side::Client), process("tidb", 8, Side::Server)],
         readings: Vec::new(),
+        joints_ns: Vec::new(),
     }
 }
 
@@ -85,7 +86,8 @@ fn connections() -> Connections {
         round_trip_ns,
     };
     let readings = vec![at(1, 0, Some(30_000)), at(2, 1, None)];
-    Connections { absent: Some("dyno reaches the system over a unix socket".to_owned()), readings }
+    let absent = Some("dyno reaches the system over a unix socket".to_owned());
+    Connections { absent, readings, ..Connections::default() }
 }
 
 /// Declares a host and a server; the host has a reading, the server an answer and a gap.

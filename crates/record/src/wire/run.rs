@@ -25,6 +25,8 @@ pub(crate) struct RunFile {
     least_difference: f64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     seek: Option<SeekRecord>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    windows: Option<u32>,
     seed: u64,
     trials_planned: usize,
     dyno: Dyno,
@@ -76,6 +78,7 @@ impl RunFile {
             percentiles: header.percentiles.clone(),
             least_difference: header.least_difference,
             seek: header.seek.clone(),
+            windows: header.windows,
             seed: header.seed,
             trials_planned: header.trials_planned,
             dyno: Dyno { version: dyno.version, build: dyno.build },
@@ -110,6 +113,7 @@ impl RunFile {
             percentiles: self.percentiles,
             least_difference: self.least_difference,
             seek: self.seek,
+            windows: self.windows,
             seed: self.seed,
             dyno: self.dyno,
             trials_planned: self.trials_planned,

@@ -34,6 +34,10 @@ pub(crate) struct TrialFile {
     load: LoadRecord,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     probe: Option<ProbeRecord>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    window: Option<u32>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    beside: Vec<String>,
     phases: Vec<PhaseRecord>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     outages: Vec<Outage>,
@@ -143,6 +147,8 @@ impl From<&TrialRecord> for TrialFile {
             repetition: header.repetition,
             load: header.load.clone(),
             probe: header.probe,
+            window: header.window,
+            beside: header.beside.clone(),
             phases: record.phases.clone(),
             outages: record.outages.clone(),
             member_exits: record.member_exits.clone(),
@@ -239,6 +245,8 @@ impl TrialFile {
             repetition: self.repetition,
             load: self.load,
             probe: self.probe,
+            window: self.window,
+            beside: self.beside,
         };
         Ok(TrialRecord {
             phases: self.phases,

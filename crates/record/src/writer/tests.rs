@@ -42,6 +42,7 @@ fn run_header() -> RunHeader {
         percentiles: vec![50.0, 99.9],
         least_difference: 0.02,
         seek: Some(seek()),
+        windows: None,
         seed: u64::MAX,
         dyno: Dyno { version: "0.1.0".to_owned(), build: "release, abc".to_owned() },
         trials_planned: 2,
@@ -88,6 +89,8 @@ fn trial_header(index: usize) -> TrialHeader {
             calls: None,
         },
         probe: Some(ProbeRecord { number: index, is_confirming: index == 1 }),
+        window: Some(3),
+        beside: vec!["mariadb.large".to_owned()],
     }
 }
 

@@ -135,14 +135,20 @@ const LEAD: [(&str, Cell); 18] = [
     ("per_s", |row| row.of(|it| it.transactions_per_s, |it| it.per_s)),
 ];
 
-/// The last columns of every row: when the measured load began and ended, UTC, and the trial's part in a seek.
-const TAIL: [(&str, Cell); 5] = [
+/// The last columns of every row: when the measured load began and ended, UTC, of how many windows the trial is
+/// made, the systems that were up beside its own, and its part in a seek.
+const TAIL: [(&str, Cell); 7] = [
     ("measure_started", |row| {
         measured(row.trial)[0].map(|time| time.to_string()).unwrap_or_default()
     }),
     ("measure_ended", |row| {
         measured(row.trial)[1].map(|time| time.to_string()).unwrap_or_default()
     }),
+    ("windows", |row| match row.trial.windows.len() {
+        0 => String::new(),
+        windows => windows.to_string(),
+    }),
+    ("beside", |row| row.header().beside.join(" ")),
     ("probe", |row| row.header().probe.map_or(String::new(), |it| (it.number + 1).to_string())),
     ("confirming", |row| {
         row.header().probe.map_or(String::new(), |it| it.is_confirming.to_string())

@@ -26,7 +26,7 @@ impl TestBed<'_> {
 
     /// Whether no server has exited. A system that has lost one is another system: the next trial needs a whole one.
     pub(crate) fn is_whole(&mut self) -> bool {
-        self.exited().is_none() && self.lost_members().is_empty()
+        self.loss().is_none()
     }
 
     /// Whether a lost connection can be made again: a server that dyno started does not come back by itself, but others
@@ -55,12 +55,19 @@ impl TestBed<'_> {
             .filter_map(|one| one.downcast_ref::<Failure>())
             .any(|failure| failure.key.class.breaks_connection());
         let reason = if is_lost { self.exited_with_its_connections() } else { self.exited() };
-        let reason = reason.or_else(|| {
-            let lost = self.lost_members();
-            let exits = lost.iter().map(|it| format!("{} exited ({})", it.name, it.status));
-            let exits: Vec<String> = exits.collect();
-            (!exits.is_empty()).then(|| exits.join("; "))
-        })?;
+        let reason = reason.or_else(|| self.members_exited())?;
         Some(format!("{cause:#}; {reason}"))
+    }
+
+    /// How servers of the system have exited, whether or not it goes on without them.
+    pub(crate) fn loss(&mut self) -> Option<String> {
+        self.exited().or_else(|| self.members_exited())
+    }
+
+    fn members_exited(&self) -> Option<String> {
+        let lost = self.lost_members();
+        let exits = lost.iter().map(|it| format!("{} exited ({})", it.name, it.status));
+        let exits: Vec<String> = exits.collect();
+        (!exits.is_empty()).then(|| exits.join("; "))
     }
 }

@@ -23,6 +23,7 @@ fn run(out: &Path) -> (RunWriter, TrialHeader) {
         environment: Environment::gather(&[]),
         percentiles: vec![50.0],
         seek: None,
+        windows: None,
         seed: 1,
         dyno: Dyno { version: String::new(), build: String::new() },
         trials_planned: 1,
@@ -39,6 +40,8 @@ fn run(out: &Path) -> (RunWriter, TrialHeader) {
         repetition: 0,
         load: LoadRecord::default(),
         probe: None,
+        window: None,
+        beside: Vec::new(),
     };
     (RunWriter::create(out, &header).unwrap(), trial)
 }

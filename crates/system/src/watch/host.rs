@@ -58,6 +58,7 @@ impl HostWatch {
             memory_bytes: Meminfo::current().ok().map(|memory| memory.mem_total),
             processes: self.processes.iter().map(|watch| watch.process.clone()).collect(),
             readings: Vec::new(),
+            joints_ns: Vec::new(),
         })
     }
 

@@ -50,6 +50,8 @@ fn trial(index: usize) -> TrialRecord {
         repetition: u32::try_from(index).unwrap(),
         load: LoadRecord::default(),
         probe: None,
+        window: None,
+        beside: Vec::new(),
     });
     let started = load_of(i64::try_from(index).unwrap());
     let duration = Duration::from_secs(SECONDS);
