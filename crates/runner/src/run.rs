@@ -20,7 +20,7 @@ use crate::source::{FinishedTrial, SourcedTrial, TrialSource};
 use crate::test_bed::{self, TestBed};
 use crate::trial::TrialRun;
 use crate::trial_ceiling::Messages;
-use crate::{Event, Experiment, RunListener, reach, source, trial, trial_ceiling};
+use crate::{Event, Experiment, RunListener, reach, rounds, source, trial, trial_ceiling};
 
 /// Where a run writes its record, and the facts at the record's head.
 #[derive(Clone, Debug)]
@@ -64,7 +64,7 @@ impl Experiment {
         }
         let writer = RunWriter::create(&options.out, &self.header(options))?;
         let folder = writer.folder().to_path_buf();
-        let trials = self.plan.seek.is_none().then(|| self.plan.trials().len());
+        let trials = (!self.plan.has_open_end()).then(|| self.plan.trials().len());
         listener.on_event(Event::RunBegins { folder: &folder, trials });
         self.notes().iter().for_each(|text| listener.on_note(text));
         let scratch = Scratch::make()?;
@@ -113,6 +113,7 @@ impl Experiment {
             percentiles: self.plan.percentiles.clone(),
             least_difference: self.plan.least_difference,
             seek: self.plan.seek.as_ref().map(source::record),
+            rounds: self.plan.rounds.as_ref().map(rounds::rule),
             seed: self.plan.seed,
             dyno: options.dyno.clone(),
             trials_planned: source::trials_max(&self.plan),

@@ -112,6 +112,7 @@ fn planned(experiment: &Experiment) -> Planned {
     // A secret that is broken over two lines would not be found.
     let described = |index| plan::scrub(&experiment.describe_workload(index));
     let count = several(trials.len() as u64, "trial", "trials");
+    let count = if plan.rounds.is_some() { format!("at most {count}") } else { count };
     let duration = match (&plan.seek, plan.estimate()) {
         (Some(seek), _) => sought(seek, trials.len()),
         (None, Some(load)) => {

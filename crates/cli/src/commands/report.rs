@@ -70,7 +70,7 @@ fn only(run: Run, number: usize) -> Result<Run> {
     };
     let title = header.title.as_deref().unwrap_or(&header.plan_name);
     header.title = Some(format!("{title}, trial {number}"));
-    (header.seek, header.trials_planned) = (None, 1);
+    (header.seek, header.rounds, header.trials_planned) = (None, None, 1);
     let status = match trial.end.as_ref().map(|end| &end.status) {
         _ if trial.is_done() => RunStatus::Complete,
         _ if trial.damage.is_some() => RunStatus::Failed(String::new()),

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use jiff::Timestamp;
+use measure::RoundsRule;
 use serde::{Deserialize, Serialize};
 
 use super::FORMAT;
@@ -25,6 +26,8 @@ pub(crate) struct RunFile {
     least_difference: f64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     seek: Option<SeekRecord>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rounds: Option<RoundsRule>,
     seed: u64,
     trials_planned: usize,
     dyno: Dyno,
@@ -76,6 +79,7 @@ impl RunFile {
             percentiles: header.percentiles.clone(),
             least_difference: header.least_difference,
             seek: header.seek.clone(),
+            rounds: header.rounds,
             seed: header.seed,
             trials_planned: header.trials_planned,
             dyno: Dyno { version: dyno.version, build: dyno.build },
@@ -110,6 +114,7 @@ impl RunFile {
             percentiles: self.percentiles,
             least_difference: self.least_difference,
             seek: self.seek,
+            rounds: self.rounds,
             seed: self.seed,
             dyno: self.dyno,
             trials_planned: self.trials_planned,

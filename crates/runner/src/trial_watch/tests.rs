@@ -23,6 +23,7 @@ fn run(out: &Path) -> (RunWriter, TrialHeader) {
         environment: Environment::gather(&[]),
         percentiles: vec![50.0],
         seek: None,
+        rounds: None,
         seed: 1,
         dyno: Dyno { version: String::new(), build: String::new() },
         trials_planned: 1,
