@@ -74,9 +74,8 @@ impl Contrast {
             let values = count as f64;
             let degrees_of_freedom = self.degrees_each * (values - 1.0);
             let known = Known { degrees_of_freedom, values };
-            let critical = |probability| {
-                self.stopping.quantile(probability, known).unwrap_or(f64::INFINITY)
-            };
+            let critical =
+                |probability| self.stopping.quantile(probability, known).unwrap_or(f64::INFINITY);
             is_enough(&critical, values.sqrt())
         };
         let (mut low, mut high) = (1, REPETITIONS_MAX);

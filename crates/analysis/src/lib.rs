@@ -82,7 +82,7 @@ pub use open_loop::OpenSummary;
 pub use precise::{PRECISE_INTERVALS_MIN, PRECISE_LOOKS_GROWTH, SoFar, half_width};
 pub use ratio::{Ratio, independent_ratio, paired_ratio};
 pub use round_sums::{RoundSums, RoundTrial};
-pub use rounds::{RoundsLook, rounds_are_over, compare_by};
+pub use rounds::{RoundsLook, compare_by, rounds_are_over};
 pub use rules::{ScoreSummary, ShareSummary, composite, is_set_of_operations};
 pub use scaling::{FittedLevel, NoScaling, Peak, Quality, Ranged, Scaling, ScalingLevel, scaling};
 pub use seek::{

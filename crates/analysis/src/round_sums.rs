@@ -63,8 +63,7 @@ mod tests {
     }
 
     fn sums(trials: &[(Tally, f64)], edges: &Edges) -> RoundSums {
-        let operations =
-            [Operation { name: "event".to_owned(), kind: OperationKind::Transaction }];
+        let operations = [Operation { name: "event".to_owned(), kind: OperationKind::Transaction }];
         let mut sums = RoundSums::default();
         for (total, seconds) in trials {
             let seconds = *seconds;

@@ -134,8 +134,7 @@ pub(crate) fn check(reader: &mut OptionReader<'_>, plan: &Plan) {
         reader.reject(ROUNDS, "`rounds` is set together with [seek]", help);
     }
     if let Some(alone) = plan.systems.iter().find(|system| system.variant.is_none()) {
-        let message =
-            format!("`rounds` compares variants, and system `{}` has none", alone.name);
+        let message = format!("`rounds` compares variants, and system `{}` has none", alone.name);
         let help = format!(
             "give it [systems.{0}.variants.ONE] and [systems.{0}.variants.OTHER], or set `repetitions` instead",
             alone.name
@@ -175,12 +174,16 @@ mod tests {
         let plan = |top| plan(top, "").unwrap();
         let by_width = plan("rounds = { width = \"2%\" }");
         let rounds = by_width.rounds.unwrap();
-        assert_eq!((rounds.goal, rounds.figure), (RoundsGoal::Width(0.02), PreciseFigure::Throughput));
+        assert_eq!(
+            (rounds.goal, rounds.figure),
+            (RoundsGoal::Width(0.02), PreciseFigure::Throughput)
+        );
         assert_eq!((rounds.at_least, rounds.at_most, by_width.repetitions), (5, 40, 40));
         assert_eq!(by_width.least_difference, crate::LEAST_DIFFERENCE);
         assert_eq!(by_width.trials().len(), 80, "the most that there can be");
         assert!(by_width.has_open_end() && by_width.may_end_sooner());
-        let decided = plan("rounds = { decide = 0.03, at_least = 6, at_most = 12, figure = \"p99\" }");
+        let decided =
+            plan("rounds = { decide = 0.03, at_least = 6, at_most = 12, figure = \"p99\" }");
         let rounds = decided.rounds.unwrap();
         assert_eq!(rounds.goal, RoundsGoal::Decide(0.03));
         assert_eq!(rounds.figure, PreciseFigure::Percentile(99.0));
@@ -196,7 +199,10 @@ mod tests {
         let cases = [
             ("rounds = 6", "a number of rounds is set by `repetitions`"),
             ("rounds = { at_most = 9 }", "no `width` and no `decide`"),
-            ("rounds = { width = \"2%\", decide = \"3%\" }", "`decide` is set together with `width`"),
+            (
+                "rounds = { width = \"2%\", decide = \"3%\" }",
+                "`decide` is set together with `width`",
+            ),
             ("rounds = { width = \"0%\" }", "not a part of a ratio"),
             ("rounds = { width = \"2\" }", "not a part of a ratio"),
             ("rounds = { decide = \"x\" }", "not a part of a ratio"),
@@ -206,7 +212,10 @@ mod tests {
             ("rounds = { width = \"2%\", figure = \"p97\" }", "add 97 to `percentiles`"),
             ("rounds = { width = \"2%\", most = 9 }", "unknown key `most`"),
             ("repetitions = 6\nrounds = { width = \"2%\" }", "together with `rounds`"),
-            ("least_difference = 0.1\nrounds = { decide = \"3%\" }", "together with `rounds.decide`"),
+            (
+                "least_difference = 0.1\nrounds = { decide = \"3%\" }",
+                "together with `rounds.decide`",
+            ),
         ];
         for (top, why) in cases {
             let told = plan(top, "").unwrap_err();
@@ -215,14 +224,16 @@ mod tests {
         let told = plan("rounds = { width = \"2%\" }", "rate = 100").unwrap_err();
         assert!(told.contains("which the rate sets"), "{told}");
         plan("rounds = { width = \"2%\", figure = \"p95\" }", "rate = 100").unwrap();
-        let told = plan("rounds = { width = \"2%\" }", "[seek]\nbounds = \"p99 < 1s\"").unwrap_err();
+        let told =
+            plan("rounds = { width = \"2%\" }", "[seek]\nbounds = \"p99 < 1s\"").unwrap_err();
         assert!(told.contains("together with [seek]"), "{told}");
     }
 
     #[test]
     fn rounds_need_variants_of_every_system() {
         let text = "rounds = { decide = \"3%\" }\nsystem = \"sqlite\"\nworkload = \"w\"\n";
-        let source = Source { name: "p.toml".to_owned(), text: text.to_owned(), folder: ".".into() };
+        let source =
+            Source { name: "p.toml".to_owned(), text: text.to_owned(), folder: ".".into() };
         let told = Plan::parse(source).unwrap_err().to_string();
         assert!(told.contains("system `sqlite` has none"), "{told}");
     }

@@ -1,8 +1,6 @@
 //! Variants of a system side by side: ratios of each variant's figures to those of the first.
 
-use analysis::{
-    Comparison, LEVEL, ROUNDS_MIN, RoundFigure, Significance, compare_by, over_points,
-};
+use analysis::{Comparison, LEVEL, ROUNDS_MIN, RoundFigure, Significance, compare_by, over_points};
 use measure::RoundsRule;
 use record::VariantRecord;
 

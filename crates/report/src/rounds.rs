@@ -105,9 +105,8 @@ impl Ended<'_> {
 
     /// The variants of which it is known, or is not.
     fn told(&self, is_reached: bool) -> String {
-        let is_asked = |look: &Option<RoundsLook>| {
-            look.is_some_and(|look| look.is_reached) == is_reached
-        };
+        let is_asked =
+            |look: &Option<RoundsLook>| look.is_some_and(|look| look.is_reached) == is_reached;
         let asked = self.looks.iter().filter(|(_, look)| is_asked(look));
         let told = asked.map(|(name, look)| match look {
             None => format!("{name} has no round to be compared in"),
@@ -189,7 +188,12 @@ mod tests {
     fn rounds_that_ended_by_their_width_have_the_widened_interval() {
         let (row, text, json) = views(&sample::rounds(Width(0.02), 6, 1.2, 0.01));
         assert!(row.contains("faster") && row.contains("1.181 to 1.219"), "{row}");
-        assert!(text.contains("They ended after 6 rounds, because that was reached: v3 (half width 1.6 %)."), "{text}");
+        assert!(
+            text.contains(
+                "They ended after 6 rounds, because that was reached: v3 (half width 1.6 %)."
+            ),
+            "{text}"
+        );
         assert!(text.contains("every ratio of throughput is at most 2.0 %"), "{text}");
         assert_eq!((&json["goal"], &json["part"]), (&"width".into(), &0.02.into()));
         assert_eq!((&json["ended"], &json["rounds"]), (&"reached".into(), &6.into()));
@@ -213,7 +217,12 @@ mod tests {
     fn rounds_that_did_not_reach_it_tell_how_many_would() {
         let (row, text, json) = views(&sample::rounds(Width(0.02), 8, 1.0, 0.1));
         assert!(row.contains("undecided"), "{row}");
-        assert!(text.contains("They ended after 8 rounds, the most, and that was not reached: v3 (half width"), "{text}");
+        assert!(
+            text.contains(
+                "They ended after 8 rounds, the most, and that was not reached: v3 (half width"
+            ),
+            "{text}"
+        );
         assert_eq!(json["ended"], "at-most");
         // The deviation of eight is 0.106 904. With 119 rounds 1.980 27 x (1 + 2 / 118) x that / sqrt 119 is 0.019 735, less
         // than ln 1.02 = 0.019 803; with 118 it is 0.019 823.
@@ -242,7 +251,12 @@ mod tests {
         let run = sample::rounds(Decide(0.03), 3, 1.2, 0.01);
         let (row, text, json) = views(&run);
         assert!(row.contains("too few rounds") && !row.contains(" to "), "{row}");
-        assert!(text.contains("The run ended after 3 rounds, before that was reached: v3 (without an interval"), "{text}");
+        assert!(
+            text.contains(
+                "The run ended after 3 rounds, before that was reached: v3 (without an interval"
+            ),
+            "{text}"
+        );
         assert!(json["variants"][0]["half_width"].is_null(), "{json}");
         let digest = Digest::new(&run);
         let value: Value = serde_json::from_str(&crate::json(&digest)).unwrap();

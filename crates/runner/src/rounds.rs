@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::iter::Peekable;
 use std::vec;
 
-use analysis::{RoundFigure, RoundSums, RoundTrial, RoundsLook, rounds_are_over, compare_by, over_points};
+use analysis::{
+    RoundFigure, RoundSums, RoundTrial, RoundsLook, compare_by, over_points, rounds_are_over,
+};
 use anyhow::Result;
 use measure::{Edges, RoundsGoal, RoundsRule};
 use plan::{Plan, RoundsPlan, Trial};
@@ -165,7 +167,7 @@ impl TrialSource for Rounds<'_> {
             let is_whole = next.is_none_or(|next| !self.is_of_round(last, next));
             if is_whole && self.end_round(last) {
                 let group = self.group(last);
-                while self.listed.peek().is_some_and(|next| self.group(*next) == group) {
+                while self.listed.peek().copied().is_some_and(|next| self.group(next) == group) {
                     self.listed.next();
                 }
             }
@@ -194,7 +196,8 @@ fn is_complete(record: &TrialRecord) -> bool {
 fn so_far(looks: &[Option<RoundsLook>]) -> String {
     let open = || looks.iter().flatten().filter(|look| !look.is_reached);
     let widest = open().filter_map(|look| look.half_width).max_by(f64::total_cmp);
-    let mut text = widest.map_or(String::new(), |half| format!(", half width {:.1} %", 100.0 * half));
+    let mut text =
+        widest.map_or(String::new(), |half| format!(", half width {:.1} %", 100.0 * half));
     let left = open().map(|look| look.rounds_needed().map(|needed| needed - look.rounds));
     let left: Option<Vec<usize>> = left.collect();
     if let Some(left) = left.and_then(|left| left.into_iter().max()) {
@@ -223,7 +226,8 @@ mod tests {
     /// the same place: a standard error of 0.4472 x `spread`. The rule asks for a width of 2 %.
     fn look(rule: &RoundsRule, spread: f64) -> Option<RoundsLook> {
         let rounds = |spread: f64| -> Vec<RoundFigure> {
-            let value = |round: u32| if round.is_multiple_of(2) { spread.exp() } else { (-spread).exp() };
+            let value =
+                |round: u32| if round.is_multiple_of(2) { spread.exp() } else { (-spread).exp() };
             (0..6).map(|round| RoundFigure { round, place: 0, value: value(round) }).collect()
         };
         let found = compare_by(Some(rule), &rounds(0.0), &rounds(spread), 0.01).unwrap();

@@ -1,7 +1,7 @@
 //! Rounds of two variants that end by themselves: whether the interval at their end is right although it ended them, and
 //! how many rounds they take.
 
-use analysis::{Comparison, RoundsLook, Significance, rounds_are_over, compare_by};
+use analysis::{Comparison, RoundsLook, Significance, compare_by, rounds_are_over};
 use anyhow::Context;
 use measure::{PreciseFigure, RoundsGoal, RoundsRule};
 

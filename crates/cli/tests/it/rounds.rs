@@ -63,7 +63,10 @@ fn a_report_finds_the_end_of_the_rounds_again() {
     let of = |key: &str| ratio[key].as_f64().unwrap();
     assert!(((of("high_95") / of("ratio") - 1.0) / half_width - 1.0).abs() < 1e-9, "{ratio}");
     let text = rounds["text"].as_str().unwrap();
-    assert!(text.contains(&format!("They ended after {number} rounds, because that was reached")), "{text}");
+    assert!(
+        text.contains(&format!("They ended after {number} rounds, because that was reached")),
+        "{text}"
+    );
     let again = String::from_utf8(sandbox.succeed(["report", "results"]).stdout).unwrap();
     assert!(again.contains(text), "{again}");
 }
@@ -80,7 +83,12 @@ fn rounds_end_at_the_most_and_tell_how_many_would_do() {
     let told = both(&output);
     assert!(told.contains("round 1 of at most 6"), "{told}");
     assert!(told.contains("round 6 of at most 6, half width"), "{told}");
-    assert!(told.contains("They ended after 6 rounds, the most, and that was not reached: new (half width"), "{told}");
+    assert!(
+        told.contains(
+            "They ended after 6 rounds, the most, and that was not reached: new (half width"
+        ),
+        "{told}"
+    );
     assert!(told.contains("12 of 12 trials"), "{told}");
 }
 

@@ -447,7 +447,9 @@ fn rounds_that_ended_by_themselves_are_compared_by_the_intervals_of_their_report
     let compared = RunComparison::new(&sides[0], &sides[1], criteria(&[])).unwrap();
     let value: Value = serde_json::from_str(&compared.json()).unwrap();
     let tps = row(&value, "tps");
-    for (key, expected) in [("low_95", 1.2 * (-0.024_370_f64).exp()), ("high_95", 1.2 * 0.024_370_f64.exp())] {
+    for (key, expected) in
+        [("low_95", 1.2 * (-0.024_370_f64).exp()), ("high_95", 1.2 * 0.024_370_f64.exp())]
+    {
         let seen = 1.0 + tps["change"][key].as_f64().unwrap();
         assert!((seen - expected).abs() < 1e-4, "{key}: {seen} against {expected}");
     }
