@@ -1,7 +1,7 @@
 //! How often dyno's statistics err, counted on simulated systems whose truth is known, and on recorded servers that are
 //! compared with themselves: comparisons by every method without a difference (A/A) and with one (A/B) under noise of
-//! several kinds, the checks and the intervals of single trials, phases that end by what is measured, seeks for a
-//! capacity, and sweeps over clients.
+//! several kinds, the checks and the intervals of single trials, phases and rounds that end by what is measured,
+//! seeks for a capacity, and sweeps over clients.
 
 mod asked;
 mod checks;
@@ -15,6 +15,7 @@ mod precisions;
 mod recorder;
 mod recording;
 mod relabelled;
+mod rounds;
 mod seeks;
 mod share;
 mod sweeps;
@@ -53,7 +54,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Only this table
-    #[arg(long, value_parser = ["comparisons", "methods", "recordings", "checks", "intervals", "ends", "seeks", "usl"])]
+    #[arg(long, value_parser = ["comparisons", "methods", "recordings", "checks", "intervals", "ends", "rounds", "seeks", "usl"])]
     only: Option<String>,
     /// The folder of the recordings [default: benchmarks/recordings]
     #[arg(long)]
@@ -95,6 +96,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     page.table::<intervals::Queue>("intervals")?;
     page.table::<warm_ups::WarmUp>("ends")?;
     page.table::<precisions::Precise>("ends")?;
+    page.table::<rounds::UntilKnown>("rounds")?;
     page.table::<seeks::Sought>("seeks")?;
     page.table::<sweeps::OnTheLaw>("usl")?;
     page.table::<sweeps::Queueing>("usl")?;

@@ -1,6 +1,7 @@
 //! How many repetitions a comparison needs that is not decided yet.
 
 use crate::contrast::Contrast;
+use crate::stopping::Known;
 use crate::student::quantile;
 
 /// How often as many repetitions decide as are asked for.
@@ -44,6 +45,12 @@ impl Contrast {
         })
     }
 
+    /// How many repetitions of each make half the width of the 95 % interval at most this much, if the spread stays as it
+    /// is; `None` for more than ten thousand.
+    pub fn repetitions_for(&self, half_width: f64) -> Option<usize> {
+        self.smallest(|critical, root| critical(0.975) * self.deviation <= half_width * root)
+    }
+
     /// Enough to show a difference of this size, and that it reaches `least`.
     fn enough_to_find(&self, size: f64, least: f64, level: f64) -> Option<usize> {
         let power = quantile(POWER, self.degrees_of_freedom)?;
@@ -61,12 +68,15 @@ impl Contrast {
         })
     }
 
-    /// The smallest number of repetitions that is enough, by Student's quantiles with so many, and the root of the number.
+    /// The smallest number of repetitions that is enough, by the quantiles with so many, and the root of the number.
     fn smallest(&self, is_enough: impl Fn(&dyn Fn(f64) -> f64, f64) -> bool) -> Option<usize> {
         let is_enough = |count: usize| {
-            let degrees = self.degrees_each * (count - 1) as f64;
-            let critical = |probability| quantile(probability, degrees).unwrap_or(f64::INFINITY);
-            is_enough(&critical, (count as f64).sqrt())
+            let values = count as f64;
+            let degrees_of_freedom = self.degrees_each * (values - 1.0);
+            let known = Known { degrees_of_freedom, values };
+            let critical =
+                |probability| self.stopping.quantile(probability, known).unwrap_or(f64::INFINITY);
+            is_enough(&critical, values.sqrt())
         };
         let (mut low, mut high) = (1, REPETITIONS_MAX);
         if !is_enough(high) {
@@ -83,6 +93,7 @@ impl Contrast {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stopping::Stopping;
 
     /// So many pairs with a deviation of 1.
     fn contrast(mean: f64, pairs: usize) -> Contrast {
@@ -101,6 +112,20 @@ mod tests {
         // The bound of a difference is 0.8834 x sqrt (1 / 10) lower.
         let sure = 0.5 + 0.883_403_859_685_534_6 * 0.1_f64.sqrt();
         assert_eq!(contrast(sure, 10).repetitions_needed(0.1, 0.05), Some(47));
+    }
+
+    /// A deviation of 1. SciPy 1.17.1: t.ppf(0.975, 17) / sqrt(18) = 0.4973, with 17 values 0.5142; times 1 + 2 / 17
+    /// it is 0.5558 with 18, and times 1 + 2 / 18 0.5355 with 19.
+    #[test]
+    fn a_width_needs_the_more_rounds_the_less_they_were_set_beforehand() {
+        let planned = contrast(0.3, 10);
+        assert_eq!(planned.repetitions_for(0.5), Some(18));
+        assert_eq!(planned.stopped_by(Stopping::Width).repetitions_for(0.54), Some(19));
+        let sequence = planned.stopped_by(Stopping::Difference);
+        let needed = sequence.repetitions_for(0.5).unwrap();
+        assert!(needed > 36, "{needed}");
+        assert!(sequence.repetitions_needed(0.1, 0.05) > planned.repetitions_needed(0.1, 0.05));
+        assert_eq!(planned.repetitions_for(0.001), None, "more than ten thousand");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use crate::contrast::{Contrast, Tests};
 use crate::moments::mean;
 use crate::ratio::{Ratio, independent_ratio, paired_ratio_in_order};
+use crate::stopping::Stopping;
 
 /// A figure of one round.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -45,7 +46,7 @@ pub enum Significance {
     Equal,
     /// These rounds show neither a difference nor that there is none.
     Undecided,
-    /// There are fewer rounds than [`ROUNDS_MIN`].
+    /// There are fewer rounds than [`ROUNDS_MIN`], or too few for an interval where the difference decides when they end.
     TooFewRounds,
 }
 
@@ -69,6 +70,15 @@ impl Significance {
         } else {
             Self::Undecided
         }
+    }
+}
+
+impl Comparison {
+    /// The same when this decided how many rounds there are: interval and verdict allow for that.
+    #[must_use]
+    pub fn stopped_by(self, stopping: Stopping, least_difference: f64) -> Self {
+        let ratio = Ratio::of(self.ratio.logs.stopped_by(stopping));
+        Self { ratio, verdict: judged_alone(&ratio, least_difference), ..self }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The difference of two means with its interval and its tests: of pairs, or of two independent samples.
 
 use crate::moments::{mean, standard_deviation};
-use crate::student::{quantile, upper_tail};
+use crate::stopping::{Known, Stopping};
 
 /// From so many pairs on, the order of their two values is taken into account. With fewer, the degree of freedom that this
 /// takes widens the interval by more than a tenth.
@@ -22,6 +22,8 @@ pub struct Contrast {
     pub(crate) deviation: f64,
     /// Degrees of freedom for each value of a sample after its first, when both have as many.
     pub(crate) degrees_each: f64,
+    /// What decided how many values there are.
+    pub(crate) stopping: Stopping,
 }
 
 /// How likely the values are when there is nothing to find; small values are evidence of a difference, and of none.
@@ -47,6 +49,7 @@ impl Contrast {
             counts: [count, count],
             deviation: deviation.unwrap_or(0.0),
             degrees_each: 1.0,
+            stopping: Stopping::Planned,
         })
     }
 
@@ -112,18 +115,42 @@ impl Contrast {
             counts,
             deviation: (variances[0] + variances[1]).sqrt(),
             degrees_each: degrees(variances, [1.0, 1.0]),
+            stopping: Stopping::Planned,
         })
     }
 
-    /// Whether there is an interval: with two values or more of each.
+    /// The same when this decided how many values there are: its intervals and tests allow for that.
+    #[must_use]
+    pub fn stopped_by(self, stopping: Stopping) -> Self {
+        Self { stopping, ..self }
+    }
+
+    /// How well the spread is known.
+    fn known(&self) -> Known {
+        let counted = self.counts[0].min(self.counts[1]) as f64;
+        let values = (self.deviation / self.standard_error).powi(2);
+        Known {
+            degrees_of_freedom: self.degrees_of_freedom,
+            values: if self.standard_error > 0.0 { values } else { counted },
+        }
+    }
+
+    /// The number of standard errors from the difference to the ends of the interval with this confidence.
+    fn critical(&self, confidence: f64) -> Option<f64> {
+        self.stopping.quantile((1.0 + confidence) / 2.0, self.known())
+    }
+
+    /// Whether there is a 95 % interval: with two values or more of each, and with more where the difference decided how
+    /// many there are.
     pub fn has_interval(&self) -> bool {
-        self.degrees_of_freedom > 0.0
+        let is_sequence = self.stopping == Stopping::Difference;
+        self.degrees_of_freedom > 0.0 && (!is_sequence || self.critical(0.95).is_some())
     }
 
     /// The interval with this confidence, its lower end first; both ends are the difference where nothing is known of
     /// the spread.
     pub fn interval(&self, confidence: f64) -> [f64; 2] {
-        let critical = quantile((1.0 + confidence) / 2.0, self.degrees_of_freedom);
+        let critical = self.critical(confidence);
         let half = critical.map_or(0.0, |critical| critical * self.standard_error);
         [self.difference - half, self.difference + half]
     }
@@ -156,7 +183,7 @@ impl Contrast {
     fn p_above(&self, bound: f64) -> f64 {
         let beyond = self.difference - bound;
         if self.standard_error > 0.0 {
-            upper_tail(beyond / self.standard_error, self.degrees_of_freedom)
+            self.stopping.upper_tail(beyond / self.standard_error, self.known())
         } else if beyond > 0.0 {
             0.0
         } else {
@@ -224,6 +251,36 @@ mod tests {
         let six = [0.2, -0.1, 0.3, 0.1, 0.4, 0.1];
         assert_eq!(Contrast::paired_in_order(&six, &[1.0; 6]), Contrast::paired(&six));
         assert_eq!(Contrast::paired_in_order(&[], &[]), None);
+    }
+
+    /// Source: `testdata/stopping.py`, the quotient of the likelihoods with the slope integrated out.
+    #[test]
+    fn pairs_in_order_that_decide_their_number_have_the_evidence_of_the_likelihoods() {
+        let differences = [0.021, -0.012, 0.035, -0.004, 0.018, 0.001, 0.027];
+        let apart = [1.0, -1.0, 2.0, -2.0, 1.0, -1.0, 1.0];
+        let plain = Contrast::paired_in_order(&differences, &apart).unwrap();
+        let contrast = plain.stopped_by(Stopping::Difference);
+        // The sum of squares of the places less that of their mean: 7 - 1 / 13.
+        assert_near(contrast.known().values, 7.0 - 1.0 / 13.0);
+        assert_near(contrast.tests(LEAST).difference, 1.0 / 9.990_578_047_565_01);
+        // Ten times as likely would be 90 %.
+        assert!(contrast.interval(0.90)[0] < 0.0 && contrast.interval(0.89)[0] > 0.0);
+        assert!(contrast.interval(0.95)[1] > plain.interval(0.95)[1]);
+    }
+
+    #[test]
+    fn too_few_pairs_for_a_sequence_have_no_interval() {
+        let four = Contrast::paired(&[0.01, 0.011, 0.0105, 0.0102]).unwrap();
+        assert!(four.has_interval() && !four.stopped_by(Stopping::Difference).has_interval());
+        let none = Tests { difference: 1.0, equality: 1.0 };
+        assert_eq!(four.stopped_by(Stopping::Difference).tests(LEAST), none);
+        let five = Contrast::paired(&[0.051, 0.038, 0.065, 0.046, 0.058]).unwrap();
+        let five = five.stopped_by(Stopping::Difference);
+        assert!(five.has_interval());
+        let half = 0.039_522_605_272_145_96;
+        assert_interval(&five, 0.95, [0.0516 - half, 0.0516 + half]);
+        // As in `testdata/stopping.py`: 24.894 932 times as likely.
+        assert_near(five.tests(LEAST).difference, 0.040_168_818_375_815_52);
     }
 
     /// Source: SciPy 1.17.1 and statsmodels 0.15.0, by `testdata/comparison.py`.

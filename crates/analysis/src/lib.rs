@@ -37,12 +37,15 @@ mod node;
 mod open_loop;
 mod precise;
 mod ratio;
+mod round_sums;
+mod rounds;
 mod rules;
 mod scaling;
 mod seek;
 mod servers;
 mod several;
 mod steady;
+mod stopping;
 mod student;
 mod summary;
 mod trend;
@@ -79,6 +82,8 @@ pub use node::host_of_node;
 pub use open_loop::OpenSummary;
 pub use precise::{PRECISE_INTERVALS_MIN, PRECISE_LOOKS_GROWTH, SoFar, half_width};
 pub use ratio::{Ratio, independent_ratio, paired_ratio};
+pub use round_sums::{RoundSums, RoundTrial};
+pub use rounds::{RoundsLook, compare_by, rounds_are_over};
 pub use rules::{ScoreSummary, ShareSummary, composite, is_set_of_operations};
 pub use scaling::{FittedLevel, NoScaling, Peak, Quality, Ranged, Scaling, ScalingLevel, scaling};
 pub use seek::{
@@ -88,6 +93,7 @@ pub use seek::{
 pub use servers::{KnownServers, cpu_of_server, known_servers};
 pub use several::corrected;
 pub use steady::{STEADY_INTERVALS_MIN, STEADY_LOOKS_GROWTH, Steady, steady};
+pub use stopping::Stopping;
 pub use summary::{
     Cost, EdgeSummary, Fairness, LittlesLaw, OperationSummary, Summary, summarize, summarize_due,
 };

@@ -22,7 +22,7 @@ pub struct Ratio {
 }
 
 impl Ratio {
-    fn of(logs: Contrast) -> Self {
+    pub(crate) fn of(logs: Contrast) -> Self {
         let [[low, high], [low_90, high_90]] =
             [0.95, 0.90].map(|confidence| logs.interval(confidence).map(f64::exp));
         let rounds = logs.counts[0].min(logs.counts[1]);

@@ -21,6 +21,7 @@ mod operation;
 mod outage;
 mod phase_end;
 mod query_plan;
+mod rounds;
 mod rules;
 mod seek;
 mod server_kind;
@@ -50,6 +51,7 @@ pub use operation::{Operation, OperationId, OperationKind};
 pub use outage::Outage;
 pub use phase_end::{DecidedEnds, PreciseFigure, Precision, SteadyState, SteadyWarmUp};
 pub use query_plan::QueryPlan;
+pub use rounds::{RoundsGoal, RoundsRule};
 pub use rules::{Formula, LatencyLimit, Rules, Score, Share};
 pub use seek::{BoundedFigure, ProbeFacts, SeekBound, SeekOver, SeekRange};
 pub use server_kind::{

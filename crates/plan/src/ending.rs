@@ -56,22 +56,13 @@ impl PrecisionPlan {
     /// # Errors
     /// What is wrong with it.
     fn parse(text: &str) -> Result<Self, String> {
-        let wrong = |why: &str| Err(format!("`until` is {text:?}: {why}"));
+        let told = |why: &str| format!("`until` is {text:?}: {why}");
+        let wrong = |why: &str| Err(told(why));
         let words: Vec<&str> = text.split_whitespace().collect();
         let [name, "within", percent @ ..] = words.as_slice() else {
             return wrong("it is not a figure, `within` and a percentage");
         };
-        let figure = match *name {
-            "throughput" | "tps" => PreciseFigure::Throughput,
-            "mean" => PreciseFigure::Mean,
-            name => match name.strip_prefix('p').and_then(|percent| percent.parse::<f64>().ok()) {
-                Some(percent) if percent > 0.0 && percent < 100.0 => {
-                    PreciseFigure::Percentile(percent)
-                }
-                Some(_) => return wrong("a percentile is above 0 and below 100"),
-                None => return wrong("no figure has that name"),
-            },
-        };
+        let figure = PreciseFigure::parse(name).map_err(told)?;
         let percent = percent.concat();
         match percent.strip_suffix('%').and_then(|number| number.parse::<f64>().ok()) {
             Some(percent) if percent > 0.0 && percent < 100.0 => {
@@ -79,6 +70,24 @@ impl PrecisionPlan {
             }
             Some(_) => wrong("the percentage is above 0 and below 100"),
             None => wrong("the precision is a percentage, such as 5%"),
+        }
+    }
+}
+
+impl PreciseFigure {
+    /// Reads `throughput` (or `tps`), `mean`, or a percentile such as `p99`.
+    ///
+    /// # Errors
+    /// Why it is no such figure.
+    pub(crate) fn parse(name: &str) -> Result<Self, &'static str> {
+        match name {
+            "throughput" | "tps" => Ok(Self::Throughput),
+            "mean" => Ok(Self::Mean),
+            name => match name.strip_prefix('p').and_then(|percent| percent.parse::<f64>().ok()) {
+                Some(percent) if percent > 0.0 && percent < 100.0 => Ok(Self::Percentile(percent)),
+                Some(_) => Err("a percentile is above 0 and below 100"),
+                None => Err("no figure has that name"),
+            },
         }
     }
 }

@@ -9,6 +9,7 @@ mod ceiling;
 mod compose;
 mod cpus;
 mod ending;
+mod enough_rounds;
 mod files;
 #[doc(hidden)]
 #[cfg(test)]
@@ -47,6 +48,7 @@ pub use cpus::CpuList;
 pub use ending::{
     PRECISE_INTERVALS_MIN, PreciseFigure, PrecisionPlan, STEADY_INTERVALS_MIN, SteadyPlan,
 };
+pub use enough_rounds::{RoundsGoal, RoundsPlan};
 pub use files::{FileContents, Files};
 pub use generators::{OnGeneratorLoss, generator_names};
 pub use options::{Line, Options};

@@ -69,11 +69,16 @@ impl Source {
     }
 }
 
-/// The key that is removed when `path` is set: a trial has one rate or steps, so the later value applies.
+/// The key that is removed when `path` is set: a trial has one rate or steps, and rounds have a number or end by
+/// themselves, so the later value applies.
 fn instead_of(path: &[Key]) -> Option<&'static str> {
     match path.iter().map(Key::get).collect::<Vec<_>>().as_slice() {
         ["load", "rate"] => Some("steps"),
         ["load", "steps"] => Some("rate"),
+        ["rounds", "width"] => Some("decide"),
+        ["rounds", "decide"] => Some("width"),
+        ["rounds"] => Some("repetitions"),
+        ["repetitions"] => Some("rounds"),
         _ => None,
     }
 }

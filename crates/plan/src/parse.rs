@@ -8,6 +8,7 @@ use std::time::Duration;
 use crate::bounds;
 use crate::ceiling;
 use crate::ending::{self, PRECISE_TIME_DEFAULT};
+use crate::enough_rounds;
 use crate::generators::{self, Generators};
 use crate::parts::{self, Part, Role};
 use crate::source::bad_name;
@@ -44,6 +45,7 @@ const ROOT_KEYS: &[&str] = &[
     "noise",
     "percentiles",
     "repetitions",
+    "rounds",
     "seed",
     "title",
 ];
@@ -126,17 +128,21 @@ fn read_plan(root: &Options, source: &Arc<Source>, problems: &mut Vec<Problem>) 
     let has_noise = reader.boolean("noise", false);
     let windows = windows::read(&mut reader, problems);
     let rounds_default = if windows.is_some() { windows::ROUNDS_DEFAULT } else { 1 };
+    let rounds = enough_rounds::read(&mut reader, problems);
+    let repetitions = read_u32(&mut reader, "repetitions", rounds_default, 1..=10_000);
+    let least_difference = reader.float("least_difference", LEAST_DIFFERENCE, 0.0001..=1.0);
     let plan = Plan {
         name: read_name(&mut reader, source),
         title: reader.text("title"),
         seed: reader.integer("seed", 1, 0..=u64::MAX),
-        repetitions: read_u32(&mut reader, "repetitions", rounds_default, 1..=10_000),
         windows,
+        repetitions: rounds.map_or(repetitions, |rounds| rounds.at_most),
+        rounds,
         between: reader.choice("between", Between::Keep, BETWEEN),
         existing: reader.choice("existing", Existing::Refuse, EXISTING),
         cleanup: reader.boolean("cleanup", false),
         percentiles: read_percentiles(&mut reader),
-        least_difference: reader.float("least_difference", LEAST_DIFFERENCE, 0.0001..=1.0),
+        least_difference: rounds.and_then(|it| it.margin()).unwrap_or(least_difference),
         sql: reader
             .table("sql", problems)
             .map_or_else(PhaseSql::default, |table| read_sql(&table, problems)),
@@ -150,6 +156,7 @@ fn read_plan(root: &Options, source: &Arc<Source>, problems: &mut Vec<Problem>) 
         source: Arc::clone(source),
     };
     windows::check(&mut reader, &plan);
+    enough_rounds::check(&mut reader, &plan);
     gather(reader, problems);
     plan
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::units::parse_duration;
+use crate::units::{parse_duration, parse_part};
 use crate::{OptionReader, show_duration};
 
 /// A search for the highest load that keeps bounds.
@@ -102,7 +102,7 @@ impl Bound {
             },
         };
         let most = match figure {
-            BoundFigure::Errors => part(limit).filter(|part| *part <= 1.0),
+            BoundFigure::Errors => parse_part(limit).filter(|part| *part <= 1.0),
             _ => parse_duration(limit).map(|time| time.as_nanos() as f64),
         };
         match (most, figure) {
@@ -112,15 +112,6 @@ impl Bound {
             (None, _) => wrong("a latency has a unit, such as 10ms"),
         }
     }
-}
-
-/// `0.1%` or `0.001`.
-fn part(text: &str) -> Option<f64> {
-    let (number, scale) = match text.strip_suffix('%') {
-        Some(percent) => (percent.trim(), 100.0),
-        None => (text, 1.0),
-    };
-    number.parse::<f64>().ok().filter(|number| number.is_finite()).map(|number| number / scale)
 }
 
 /// As a plan writes it.

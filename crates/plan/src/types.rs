@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::rounds::balanced_rounds;
 use crate::{
     Bounds, CeilingPlan, CpuList, EndpointPlan, OnGeneratorLoss, OpenLoop, Options, Place,
-    PrecisionPlan, Rate, SeekPlan, SeekTrial, Shuffle, Source, SteadyPlan, WatchPlan,
+    PrecisionPlan, Rate, RoundsPlan, SeekPlan, SeekTrial, Shuffle, Source, SteadyPlan, WatchPlan,
 };
 
 /// One experiment.
@@ -21,11 +21,13 @@ pub struct Plan {
     pub title: Option<String>,
     /// The seed of every random choice.
     pub seed: u64,
-    /// Number of times each trial is done.
+    /// Number of times each trial is done; the most, where `rounds` end by themselves.
     pub repetitions: u32,
     /// Number of windows of each variant in each round, under each load, while all variants of the system are up;
     /// `None` where they are measured one after the other.
     pub windows: Option<u32>,
+    /// When the rounds of variants end by themselves; `None` when their number is set.
+    pub rounds: Option<RoundsPlan>,
     /// How the data is treated between trials.
     pub between: Between,
     /// What to do with existing tables.
@@ -400,9 +402,14 @@ impl Plan {
         }
     }
 
+    /// Whether the results decide how many trials there are.
+    pub fn has_open_end(&self) -> bool {
+        self.seek.is_some() || self.rounds.is_some()
+    }
+
     /// Whether trials may take less time than [`Plan::estimate`] says.
     pub fn may_end_sooner(&self) -> bool {
-        self.load.steady.is_some() || self.load.precision.is_some()
+        self.load.steady.is_some() || self.load.precision.is_some() || self.rounds.is_some()
     }
 
     /// Time of warm-up, measured load and ceilings over all trials at most, without preparing data; `None` when

@@ -92,6 +92,15 @@ pub fn parse_bytes(text: &str) -> Option<u64> {
     scaled(number, unit.trim_start(), SIZES)
 }
 
+/// A part of a whole: `0.1%` or `0.001`.
+pub(crate) fn parse_part(text: &str) -> Option<f64> {
+    let (number, scale) = match text.strip_suffix('%') {
+        Some(percent) => (percent.trim(), 100.0),
+        None => (text, 1.0),
+    };
+    number.parse::<f64>().ok().filter(|number| number.is_finite()).map(|number| number / scale)
+}
+
 /// A length of time as a plan would write it, the shortest exact way: `1h30m`, `2.5s`, `0s`.
 pub fn show_duration(time: Duration) -> String {
     if time < Duration::from_secs(1) && !time.is_zero() {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use measure::{ProbeFacts, SeekBound, SeekOver, SeekRange, TrialStatus};
+use measure::{ProbeFacts, RoundsRule, SeekBound, SeekOver, SeekRange, TrialStatus};
 use serde::{Deserialize, Serialize};
 
 use crate::wire::nanos;
@@ -36,11 +36,13 @@ pub struct RunHeader {
     /// The number of windows of each variant in each round, under each load; `None` where variants are measured one
     /// after the other.
     pub windows: Option<u32>,
+    /// When the rounds of variants end by themselves; `None` when their number was set.
+    pub rounds: Option<RoundsRule>,
     /// The seed that every random choice came from.
     pub seed: u64,
     /// The dyno that ran the plan.
     pub dyno: Dyno,
-    /// Number of planned trials; of a seek in progress, the most that there can be. The windows of one variant, round
+    /// Number of planned trials; while results decide it, the most that there can be. The windows of one variant, round
     /// and load count as one.
     pub trials_planned: usize,
 }
@@ -133,9 +135,11 @@ pub struct Run {
 }
 
 impl Run {
-    /// How many trials the run was to have; the results of a seek decide that.
+    /// How many trials the run was to have; the results of a seek decide that, and those of rounds that end by themselves.
     pub fn trials_planned(&self) -> usize {
-        if self.header.seek.is_some() { self.trials.len() } else { self.header.trials_planned }
+        let RunHeader { seek, rounds, trials_planned, .. } = &self.header;
+        let is_decided = seek.is_some() || rounds.is_some();
+        if is_decided { self.trials.len() } else { *trials_planned }
     }
 
     /// How many trials ran to their end.

@@ -1,6 +1,7 @@
 //! The figures that systems are compared by: how each is read from a trial, and which direction is better.
 
 use analysis::{CostFigure, RoundFigure, Significance};
+use measure::PreciseFigure;
 
 use crate::digest::{Digest, Point, Trial};
 use crate::number::{TimeUnit, number, percent, percentile_name};
@@ -27,6 +28,15 @@ impl Figure {
     /// The latency by which loads under a rate are compared: at the second of these percentiles, or at what there is.
     pub(crate) fn latency_of(percentiles: &[f64]) -> Self {
         Self::Latency(percentiles.get(1).or(percentiles.first()).copied().unwrap_or(95.0))
+    }
+
+    /// The figure by which rounds end.
+    pub(crate) fn of_rule(figure: PreciseFigure) -> Self {
+        match figure {
+            PreciseFigure::Throughput => Self::Throughput,
+            PreciseFigure::Mean => Self::Mean,
+            PreciseFigure::Percentile(percent) => Self::Latency(percent),
+        }
     }
 
     /// Whether a lower value is faster.
@@ -144,7 +154,7 @@ impl Figure {
             | (Significance::Higher, Self::Latency(_) | Self::Mean) => "slower",
             (Significance::Equal, _) => "equal",
             (Significance::Undecided, _) => "undecided",
-            (Significance::TooFewRounds, _) => "one round",
+            (Significance::TooFewRounds, _) => "too few rounds",
         }
     }
 }

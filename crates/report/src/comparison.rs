@@ -1,6 +1,7 @@
 //! Variants of a system side by side: ratios of each variant's figures to those of the first.
 
-use analysis::{Comparison, LEVEL, ROUNDS_MIN, RoundFigure, Significance, compare, over_points};
+use analysis::{Comparison, LEVEL, ROUNDS_MIN, RoundFigure, Significance, compare_by, over_points};
+use measure::RoundsRule;
 use record::VariantRecord;
 
 use crate::compared_figure::Figure;
@@ -8,6 +9,7 @@ use crate::differences;
 use crate::digest::{Digest, Point, load_text};
 use crate::noise_floor;
 use crate::number::{TimeUnit, count};
+use crate::rounds;
 use crate::table::Table;
 use crate::windows;
 
@@ -55,6 +57,11 @@ fn of_points<'d, 'a>(digest: &'d Digest<'a>) -> Vec<Group<'d, 'a>> {
 }
 
 impl<'d, 'a> Group<'d, 'a> {
+    /// When the rounds end by themselves.
+    pub(crate) fn rule(&self) -> Option<&'a RoundsRule> {
+        self.digest.run.header.rounds.as_ref()
+    }
+
     /// Every variant but the first, which is the baseline.
     pub(crate) fn others(&self) -> impl Iterator<Item = &'a str> {
         self.names.iter().skip(1).copied()
@@ -110,7 +117,7 @@ impl<'d, 'a> Group<'d, 'a> {
     fn alone(&self, point: &Point<'_>, figure: Figure) -> Option<Comparison> {
         let base = self.beside(point)?;
         let least = self.least_difference();
-        compare(&self.rounds(base, figure)?, &self.rounds(point, figure)?, least)
+        compare_by(self.rule(), &self.rounds(base, figure)?, &self.rounds(point, figure)?, least)
     }
 
     /// Compares a variant with the baseline over all its points.
@@ -122,7 +129,7 @@ impl<'d, 'a> Group<'d, 'a> {
             Some(over_points(&points?))
         };
         let least = self.least_difference();
-        compare(&of(self.baseline())?, &of(name)?, least)
+        compare_by(self.rule(), &of(self.baseline())?, &of(name)?, least)
     }
 
     /// The comparison of a variant with the baseline over all its points, by the figure that decides.
@@ -131,6 +138,14 @@ impl<'d, 'a> Group<'d, 'a> {
         // The last row of a variant is over all its points, or of its only one.
         let row = self.rows.iter().rfind(|row| row.lead[0] == name);
         (figure, row.and_then(|row| row.found(figure)))
+    }
+
+    /// How many rounds there were, whole or not.
+    pub(crate) fn rounds_begun(&self) -> u32 {
+        let points = self.names.iter().flat_map(|name| self.points(name));
+        let trials = points.flat_map(|point| &point.trials);
+        let rounds = trials.map(|at| self.digest.trials[*at].record.header.repetition + 1);
+        rounds.max().unwrap_or(0)
     }
 
     fn rounds(&self, point: &Point<'_>, figure: Figure) -> Option<Vec<RoundFigure>> {
@@ -143,9 +158,12 @@ impl<'d, 'a> Group<'d, 'a> {
         trials.filter(|at| self.digest.trials[**at].has_crashed()).count()
     }
 
-    /// The latency that is compared: at the second percentile of the run's, or at what there is.
+    /// The latency that is compared: the one by which rounds end, else at the second percentile of the run's, or at what
+    /// there is.
     pub(crate) fn latency(&self) -> Figure {
-        Figure::latency_of(&self.digest.run.header.percentiles)
+        let of_rule = self.rule().map(|rule| Figure::of_rule(rule.figure));
+        let of_run = || Figure::latency_of(&self.digest.run.header.percentiles);
+        of_rule.filter(|figure| figure.is_time()).unwrap_or_else(of_run)
     }
 
     /// The least relative difference that matters.
@@ -153,8 +171,12 @@ impl<'d, 'a> Group<'d, 'a> {
         self.digest.run.header.least_difference
     }
 
-    /// The figure that decides: throughput; under a rate, which sets the throughput, the response time.
+    /// The figure that decides: the one by which rounds end, else throughput; under a rate, which sets the throughput, the
+    /// response time.
     pub(crate) fn judged_by(&self, points: &[&Point<'_>]) -> Figure {
+        if let Some(rule) = self.rule() {
+            return Figure::of_rule(rule.figure);
+        }
         let has_rate = points.iter().any(|point| point.rate.is_some());
         if has_rate { self.latency() } else { Figure::Throughput }
     }
@@ -163,12 +185,16 @@ impl<'d, 'a> Group<'d, 'a> {
     pub(crate) fn notes(&self) -> Vec<String> {
         let noise = self.again.map(|_| noise_floor::NOTE.to_owned());
         let windows = windows::note(self.digest);
-        let all = [windows, self.too_few_rounds(), self.unknown_latencies(), noise];
+        let ended = rounds::ended(self).map(|ended| ended.text());
+        let all = [windows, ended, self.too_few_rounds(), self.unknown_latencies(), noise];
         all.into_iter().flatten().collect()
     }
 
     /// What too few rounds mean, when some point has too few of them.
     pub(crate) fn too_few_rounds(&self) -> Option<String> {
+        if self.rule().is_some() {
+            return None;
+        }
         let has_too_few = |point: &Point<'_>| {
             let judged_by = self.judged_by(&[point]);
             let found = self.compare(point, judged_by);
@@ -352,7 +378,7 @@ impl Row {
             let cell =
                 |of: &dyn Fn(&Comparison) -> String| it.found.as_ref().map_or("-".to_owned(), of);
             row.push(cell(&|it| format!("{:.3}", it.ratio.ratio)));
-            let interval = it.found.map(|it| it.ratio).filter(|it| it.rounds > 1);
+            let interval = it.found.map(|it| it.ratio).filter(|it| it.logs.has_interval());
             let text = |it: analysis::Ratio| format!("{:.3} to {:.3}", it.low, it.high);
             row.push(interval.map_or(String::new(), text));
             row.push(it.floor.map_or(String::new(), noise_floor::show));

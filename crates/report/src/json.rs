@@ -1,6 +1,6 @@
 //! The report as JSON, for programs: figures in full, units in the keys.
 
-use analysis::{Cost, EdgeSummary, Estimate, Fairness, ROUNDS_MIN, Summary};
+use analysis::{Cost, EdgeSummary, Estimate, Fairness, Summary};
 use measure::{LatencyHistogram, Outage};
 use record::{Environment, Identity, IntervalRecord};
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -21,6 +21,7 @@ use crate::member_exits;
 use crate::messages;
 use crate::noise_floor;
 use crate::number::percentile_name;
+use crate::rounds;
 use crate::rules;
 use crate::scaling;
 use crate::seek;
@@ -141,6 +142,7 @@ fn variants(group: &Group<'_, '_>) -> Value {
         "least_difference": group.least_difference(),
         "compared": rows.collect::<Vec<_>>(),
         "noise": noise,
+        "rounds": rounds::ended(group).map(|ended| ended.json()),
         "too_few_rounds": group.too_few_rounds(),
         "notes": group.notes(),
     })
@@ -150,7 +152,7 @@ fn variants(group: &Group<'_, '_>) -> Value {
 fn compared(group: &Group<'_, '_>, point: &Point<'_>, figure: Figure) -> Option<Value> {
     let found = group.compare(point, figure)?;
     let ratio = found.ratio;
-    let end = |value: f64| (ratio.rounds >= ROUNDS_MIN).then_some(value);
+    let end = |value: f64| ratio.logs.has_interval().then_some(value);
     Some(json!({
         "figure": figure.name(),
         "ratio": ratio.ratio,

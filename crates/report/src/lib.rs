@@ -34,6 +34,7 @@ mod number;
 mod operations;
 mod panels;
 mod planned;
+mod rounds;
 mod rules;
 mod run_comparison;
 mod scaling;

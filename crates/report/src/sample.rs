@@ -1,6 +1,7 @@
 //! Made-up runs with exact figures, for tests.
 
 mod generators;
+mod rounds;
 
 use std::time::Duration;
 
@@ -20,6 +21,7 @@ use record::{
 };
 
 pub(crate) use generators::{generators, lost_generator};
+pub(crate) use rounds::rounds;
 
 /// The size of a made-up run.
 struct Shape {
@@ -244,6 +246,15 @@ pub(crate) fn variants() -> Run {
         repetitions: 3,
         seconds: (0, 2),
     });
+    as_variants(&mut run);
+    let killed = run.trials.iter_mut().rfind(|trial| trial.header.system == "tidb.v3");
+    let end = killed.and_then(|trial| trial.end.as_mut()).unwrap();
+    end.status = TrialStatus::Crashed("tidb-server was killed by SIGKILL".to_owned());
+    run
+}
+
+/// Makes the two systems of a run variants of one.
+fn as_variants(run: &mut Run) {
     for trial in &mut run.trials {
         let place = usize::from(trial.header.system == "mariadb");
         let name = ["v1", "v3"][place].to_owned();
@@ -251,10 +262,6 @@ pub(crate) fn variants() -> Run {
         trial.header.variant =
             Some(VariantRecord { of: "tidb".to_owned(), name, place, is_baseline_again: false });
     }
-    let killed = run.trials.iter_mut().rfind(|trial| trial.header.system == "tidb.v3");
-    let end = killed.and_then(|trial| trial.end.as_mut()).unwrap();
-    end.status = TrialStatus::Crashed("tidb-server was killed by SIGKILL".to_owned());
-    run
 }
 
 /// Four rates offered to 64 clients, the last one above the system's capacity, and one rate in steps.
@@ -345,6 +352,7 @@ fn make(shape: &Shape) -> Run {
             least_difference: plan::LEAST_DIFFERENCE,
             seek: None,
             windows: None,
+            rounds: None,
             seed: 42,
             dyno: Dyno { version: "0.1.0".to_owned(), build: "release".to_owned() },
             trials_planned: trials.len(),

@@ -121,15 +121,20 @@ impl WarmUp {
     }
 }
 
+/// A figure as the record names it.
+pub(crate) fn figure(figure: plan::PreciseFigure) -> PreciseFigure {
+    match figure {
+        plan::PreciseFigure::Throughput => PreciseFigure::Throughput,
+        plan::PreciseFigure::Mean => PreciseFigure::Mean,
+        plan::PreciseFigure::Percentile(percent) => PreciseFigure::Percentile(percent),
+    }
+}
+
 impl Measured {
     fn new(load: &LoadPlan, precision: plan::PrecisionPlan) -> Self {
         let time = load.limit.time.unwrap_or(Duration::MAX);
         let looks = looks(PRECISE_INTERVALS_MIN, intervals(time, load), PRECISE_LOOKS_GROWTH);
-        let figure = match precision.figure {
-            plan::PreciseFigure::Throughput => PreciseFigure::Throughput,
-            plan::PreciseFigure::Mean => PreciseFigure::Mean,
-            plan::PreciseFigure::Percentile(percent) => PreciseFigure::Percentile(percent),
-        };
+        let figure = figure(precision.figure);
         let (within, number) = (precision.within, looks.len());
         let result = Precision { figure, within, looks: number, half_width: None };
         Self { looks, slices: Vec::new(), latencies: Vec::new(), result }

@@ -25,6 +25,7 @@ mod phase_failure;
 mod phase_limit;
 mod phase_timer;
 mod reach;
+mod rounds;
 mod run;
 mod source;
 mod test_bed;

@@ -22,7 +22,9 @@ use crate::test_bed::{self, TestBed};
 use crate::test_beds::TestBeds;
 use crate::trial::TrialRun;
 use crate::trial_ceiling::Messages;
-use crate::{Event, Experiment, RunListener, reach, source, trial, trial_ceiling, trial_header};
+use crate::{
+    Event, Experiment, RunListener, reach, rounds, source, trial, trial_ceiling, trial_header,
+};
 
 /// Where a run writes its record, and the facts at the record's head.
 #[derive(Clone, Debug)]
@@ -66,7 +68,7 @@ impl Experiment {
         }
         let writer = RunWriter::create(&options.out, &self.header(options))?;
         let folder = writer.folder().to_path_buf();
-        let trials = self.plan.seek.is_none().then(|| self.plan.trials().len());
+        let trials = (!self.plan.has_open_end()).then(|| self.plan.trials().len());
         listener.on_event(Event::RunBegins { folder: &folder, trials });
         self.notes().iter().for_each(|text| listener.on_note(text));
         let scratch = Scratch::make()?;
@@ -116,6 +118,7 @@ impl Experiment {
             least_difference: self.plan.least_difference,
             seek: self.plan.seek.as_ref().map(source::record),
             windows: self.plan.windows,
+            rounds: self.plan.rounds.as_ref().map(rounds::rule),
             seed: self.plan.seed,
             dyno: options.dyno.clone(),
             trials_planned: source::trials_max(&self.plan),

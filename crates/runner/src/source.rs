@@ -1,4 +1,5 @@
-//! Where the trials of a run come from: the plan's list, or seeks, which decide on each trial by the results before.
+//! Where the trials of a run come from: the plan's list, rounds of it that end by themselves, or seeks, which decide on
+//! each trial by the results before.
 
 use std::time::Duration;
 use std::vec;
@@ -8,6 +9,8 @@ use anyhow::Result;
 use measure::{BoundedFigure, SeekBound, SeekOver, SeekRange};
 use plan::{BoundFigure, Over, Plan, SeekPlan, SeekTrial, Trial};
 use record::{SeekRecord, TrialWriter};
+
+use crate::rounds::Rounds;
 
 /// A probe is planned for so many times the transactions that its bounds need, because throughput varies.
 const MORE_THAN_NEEDED: f64 = 1.2;
@@ -38,9 +41,10 @@ pub(crate) struct SourcedTrial {
 /// The trials of a plan.
 pub(crate) fn of(plan: &Plan) -> Box<dyn TrialSource + '_> {
     let listed = plan.trials().into_iter();
-    match &plan.seek {
-        None => Box::new(Listed(listed)),
-        Some(seek) => {
+    match (&plan.seek, &plan.rounds) {
+        (None, None) => Box::new(Listed(listed)),
+        (None, Some(rounds)) => Box::new(Rounds::new(plan, rounds, listed)),
+        (Some(seek), _) => {
             Box::new(Seeks { record: record(seek), places: listed, current: None, index: 0 })
         }
     }

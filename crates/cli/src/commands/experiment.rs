@@ -116,6 +116,7 @@ fn planned(experiment: &Experiment) -> Planned {
     if plan.windows.is_some() {
         count.push_str(&format!(" of {}", several(trials.len() as u64, "window", "windows")));
     }
+    let count = if plan.rounds.is_some() { format!("at most {count}") } else { count };
     let duration = match (&plan.seek, plan.estimate()) {
         (Some(seek), _) => sought(seek, trials.len()),
         (None, Some(load)) => {

@@ -76,7 +76,8 @@ fn only(run: Run, number: usize) -> Result<Run> {
     };
     let title = header.title.as_deref().unwrap_or(&header.plan_name);
     header.title = Some(format!("{title}, trial {number}"));
-    (header.seek, header.windows, header.trials_planned) = (None, None, 1);
+    (header.seek, header.windows, header.rounds) = (None, None, None);
+    header.trials_planned = 1;
     let status = match trial.end.as_ref().map(|end| &end.status) {
         _ if trial.is_done() => RunStatus::Complete,
         _ if trial.damage.is_some() => RunStatus::Failed(String::new()),

@@ -40,6 +40,7 @@ mod peers_sql;
 mod phase_ends;
 mod ping;
 mod record_faults;
+mod rounds;
 mod rpc_faults;
 mod rpc_tls;
 mod sandbox;

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use jiff::Timestamp;
+use measure::RoundsRule;
 use serde::{Deserialize, Serialize};
 
 use super::FORMAT;
@@ -27,6 +28,7 @@ pub(crate) struct RunFile {
     seek: Option<SeekRecord>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     windows: Option<u32>,
+    rounds: Option<RoundsRule>,
     seed: u64,
     trials_planned: usize,
     dyno: Dyno,
@@ -79,6 +81,7 @@ impl RunFile {
             least_difference: header.least_difference,
             seek: header.seek.clone(),
             windows: header.windows,
+            rounds: header.rounds,
             seed: header.seed,
             trials_planned: header.trials_planned,
             dyno: Dyno { version: dyno.version, build: dyno.build },
@@ -114,6 +117,7 @@ impl RunFile {
             least_difference: self.least_difference,
             seek: self.seek,
             windows: self.windows,
+            rounds: self.rounds,
             seed: self.seed,
             dyno: self.dyno,
             trials_planned: self.trials_planned,

@@ -12,8 +12,8 @@ use std::time::Duration;
 use measure::{
     BoundedFigure, CpuSpan, DecidedEnds, Disposition, Edges, ErrorClass, ErrorKey, Failure,
     Generator, GeneratorStall, LatencyHistogram, Operation, OperationId, OperationKind, Phase,
-    PreciseFigure, Precision, QueryCounts, Rules, SeekBound, SeekOver, SeekRange, SteadyState,
-    SteadyWarmUp, Tally, TimedTurn, WorkerCpu,
+    PreciseFigure, Precision, QueryCounts, RoundsGoal, RoundsRule, Rules, SeekBound, SeekOver,
+    SeekRange, SteadyState, SteadyWarmUp, Tally, TimedTurn, WorkerCpu,
 };
 
 use super::*;
@@ -43,6 +43,7 @@ fn run_header() -> RunHeader {
         least_difference: 0.02,
         seek: Some(seek()),
         windows: None,
+        rounds: Some(rounds()),
         seed: u64::MAX,
         dyno: Dyno { version: "0.1.0".to_owned(), build: "release, abc".to_owned() },
         trials_planned: 2,
@@ -106,6 +107,11 @@ fn seek() -> SeekRecord {
         probe_time: Duration::from_secs(5),
         confirm_time: Duration::from_secs(30),
     }
+}
+
+fn rounds() -> RoundsRule {
+    let goal = RoundsGoal::Decide(0.03);
+    RoundsRule { goal, figure: PreciseFigure::Percentile(99.0), at_least: 5, at_most: 40 }
 }
 
 fn open() -> OpenRecord {

@@ -59,7 +59,13 @@ fn of_variant(digest: &Digest<'_>, group: &Group<'_, '_>, at: usize, name: &str)
         values.push(("alike", Value::Small(alike as u64)));
     }
     values.extend(behind(digest, &[points, base].concat()));
-    Conclusion::new(code(figure, found.verdict), values, Some(Place::Variants(at)))
+    // Rounds that end by themselves may be several, and yet too few for an interval.
+    let has_several = found.ratio.rounds >= ROUNDS_MIN;
+    let code = match found.verdict {
+        Significance::TooFewRounds if has_several => Code::Undecided,
+        verdict => code(figure, verdict),
+    };
+    Conclusion::new(code, values, Some(Place::Variants(at)))
 }
 
 /// Systems that are no variants, against the first of them. Seeks have their own answer for each.

@@ -89,7 +89,7 @@ fn told(group: &Group<'_, '_>, name: &str, figure: Figure, found: Comparison) ->
 
 fn dot(place: f64, found: Comparison, told: &str) -> Dot {
     let ratio = found.ratio;
-    let interval = (ratio.rounds > 1).then_some((ratio.low, ratio.high));
+    let interval = ratio.logs.has_interval().then_some((ratio.low, ratio.high));
     let spread = interval
         .map_or(String::new(), |(low, high)| format!(", 95 % interval {low:.3} to {high:.3}"));
     let told = format!("{:.3}{spread}: {told}", ratio.ratio);

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use analysis::{Comparison, Contrast, RoundFigure, compare, compare_independent, geometric_mean};
+use analysis::{
+    Comparison, Contrast, RoundFigure, Stopping, compare, compare_independent, geometric_mean,
+};
 
 use super::sides::{Matched, RunPoint, SIDES};
 use crate::compared_figure::Figure;
@@ -129,7 +131,11 @@ fn of_values(
         let folders: Vec<&Path> = points.map(|it| it.digest.run.folder.as_path()).collect();
         let rounds = sides.map(|values| numbered(&values, &folders));
         let values = if figure.is_part() { differences(&rounds) } else { ratios(&rounds) };
-        values.map(|found| Found { unit: Unit::Round, ..found })
+        let stopping = stopping(matched);
+        values.map(|found| {
+            let contrast = found.contrast.stopped_by(stopping);
+            Found { contrast, unit: Unit::Round, ..found }
+        })
     } else {
         independent(figure, &sides)
     };
@@ -138,6 +144,12 @@ fn of_values(
         false => "it is zero in a trial, and a ratio to zero is none".to_owned(),
     };
     Some(found.ok_or_else(reason))
+}
+
+/// What decided how many rounds there are: of several runs, what asks for more.
+fn stopping(matched: &Matched<'_, '_>) -> Stopping {
+    let runs = matched.points.iter().flatten().map(|it| it.digest.run);
+    runs.map(|run| Stopping::of(run.header.rounds.as_ref())).max().unwrap_or_default()
 }
 
 /// The values of all runs, with round numbers that differ between runs and agree between sides. `folders` are those

@@ -436,3 +436,21 @@ fn a_crash_is_told_beside_the_speed_of_the_survivors() {
     // Fisher's exact test of 0 of 9 and 2 of 9: 2 C(9, 2) / C(18, 2) = 72 / 153 = 0.4706, and more after the correction.
     insta::assert_snapshot!(all[1], @"tidb.v3 crashed in 2 of 9 trials, tidb.v1 in 0 of 9 trials: not decided (p 1.0000); figures are those of the trials that survived.");
 }
+
+/// The interval is the one that the report of the run has: 1.2 and exp 0.024 370 times that and 1 / that (see the tests of
+/// `rounds`), and not Student's.
+#[test]
+fn rounds_that_ended_by_themselves_are_compared_by_the_intervals_of_their_report() {
+    let run = sample::rounds(measure::RoundsGoal::Decide(0.03), 6, 1.2, 0.01);
+    let digest = Digest::new(&run);
+    let sides = ["v1", "v3"].map(|name| [selection(&digest, name)]);
+    let compared = RunComparison::new(&sides[0], &sides[1], criteria(&[])).unwrap();
+    let value: Value = serde_json::from_str(&compared.json()).unwrap();
+    let tps = row(&value, "tps");
+    for (key, expected) in
+        [("low_95", 1.2 * (-0.024_370_f64).exp()), ("high_95", 1.2 * 0.024_370_f64.exp())]
+    {
+        let seen = 1.0 + tps["change"][key].as_f64().unwrap();
+        assert!((seen - expected).abs() < 1e-4, "{key}: {seen} against {expected}");
+    }
+}

@@ -24,6 +24,7 @@ fn run(out: &Path) -> (RunWriter, TrialHeader) {
         percentiles: vec![50.0],
         seek: None,
         windows: None,
+        rounds: None,
         seed: 1,
         dyno: Dyno { version: String::new(), build: String::new() },
         trials_planned: 1,
