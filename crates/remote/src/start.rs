@@ -142,13 +142,13 @@ impl<'a> Starting<'a> {
         });
         let link = Link::begin(shared, incoming, Clock::Asks, (explain, on_lost))?;
         // From here on its end is that of the peer.
-        let peer = Peer::new(HostFacts::default(), link, process);
-        let facts = first_message(&peer, bound, stop)?;
+        let peer = Peer::new(link, process);
+        let Hello { facts, process, .. } = first_message(&peer, bound, stop)?;
         let HostFacts { build, .. } = &facts;
         if *build != program.sha256 {
             bail!("the dyno there has the build {build}, and the one here is {}", program.sha256);
         }
-        Ok(peer.with_facts(facts))
+        Ok(peer.introduced(facts, process))
     }
 
     /// Sends bytes as soon as there is room for them.
@@ -220,19 +220,16 @@ struct Idle {
 }
 
 /// What the other end says of itself.
-fn first_message(
-    peer: &Peer,
-    bound: Duration,
-    stop: &dyn Fn() -> bool,
-) -> anyhow::Result<HostFacts> {
+fn first_message(peer: &Peer, bound: Duration, stop: &dyn Fn() -> bool) -> anyhow::Result<Hello> {
     let (_, receiver) = peer.split();
     let ticks = bound.div_duration_f64(TICK) as u64;
     for _ in 0..ticks.max(1) {
-        if let Some(Hello { version, facts }) = receiver.receive_within(TICK)? {
+        if let Some(hello) = receiver.receive_within::<Hello>(TICK)? {
+            let version = &hello.version;
             if version != VERSION {
                 bail!("the dyno there has the version {version}, and the one here {VERSION}");
             }
-            return Ok(facts);
+            return Ok(hello);
         }
         if stop() {
             bail!("interrupted");

@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use driver::{Demand, Shortage, Target, Timeouts};
 use engine::Stop;
-use measure::{Condition, Failure, LatencyHistogram, Phase, QueryPlan};
+use measure::{Condition, Failure, LatencyHistogram, Phase, ProcessIdentity, QueryPlan};
 use plan::{Between, Bounds, PhaseSql, Plan, SystemInstance, Trial};
 use record::{Identity, PhaseRecord};
 use system::{Access, ProgressEvent, ProgressListener, Running};
@@ -108,14 +108,15 @@ impl<'a> TestBed<'a> {
         self.running.access()
     }
 
-    /// What to watch while load runs; `None` when the plan turns watching off.
-    pub(crate) fn watch_targets(&self) -> Option<WatchTargets> {
+    /// What to watch while these generators offer load; `None` when the plan turns watching off.
+    pub(crate) fn watch_targets(&self, generators: &[ProcessIdentity]) -> Option<WatchTargets> {
         let plan = &self.experiment.plan;
         let system = &plan.systems[self.instance.system];
         let (watch, load) = (&plan.watch, &plan.load);
         watch.is_on.then(|| {
-            let others = self.other_hosts.describe(&self.running.addresses(), self.stop);
-            WatchTargets::new((watch, load), system, &self.running, others)
+            let addresses = self.running.addresses();
+            let others = self.other_hosts.describe((&addresses, generators), self.stop);
+            WatchTargets::new((watch, load), system, (&self.running, generators), others)
         })
     }
 

@@ -8,7 +8,7 @@ mod other_host;
 mod plan;
 mod server;
 
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -21,7 +21,7 @@ use system::watch::{HostWatch, ServerWatch};
 use connections::ConnectionWatch;
 use hosts::DescribedHost;
 pub(crate) use hosts::OtherHosts;
-use log::WatchLog;
+use log::{Continue, WatchLog};
 pub(crate) use plan::{Endpoint, Peers, Periods, WatchTargets};
 
 /// How long the end of a trial waits for readings in progress.
@@ -54,6 +54,23 @@ impl WatchContext<'_> {
     /// once. Missed periods are not made up for.
     fn next(&self) -> Nanos {
         next(self.clock.now(), self.period)
+    }
+
+    /// Calls `read` at once, in each period and at the edges of phases, until the command to end, or until it writes to
+    /// no record any more.
+    fn each_period(&self, mut read: impl FnMut() -> Result<Continue>) -> Result<()> {
+        let mut read_at: Nanos = 0;
+        loop {
+            let wait = Duration::from_nanos(read_at.saturating_sub(self.clock.now()));
+            let command = self.commands.recv_timeout(wait);
+            if command == Err(RecvTimeoutError::Disconnected) {
+                return Ok(());
+            }
+            if read()? == Continue::No || command == Ok(WatchCommand::End) {
+                return Ok(());
+            }
+            read_at = self.next();
+        }
     }
 }
 

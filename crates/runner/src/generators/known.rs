@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use engine::{GeneratorEnd, Part};
 use measure::{
     ClockComparison, Edges, GeneratorClock, GeneratorLoss, GeneratorStall, HostFacts, Interval,
-    Nanos, Operation, Phase, Tally, sum,
+    Nanos, Operation, Phase, ProcessIdentity, Tally, sum,
 };
 use record::{ClientUsage, GeneratorRecord};
 
@@ -19,6 +19,7 @@ pub(crate) struct KnownGenerators(Arc<Mutex<Vec<Known>>>);
 #[derive(Debug)]
 struct Known {
     record: GeneratorRecord,
+    process: Option<ProcessIdentity>,
     /// The sum of its measured intervals.
     total: Tally,
     edges: Edges,
@@ -33,7 +34,7 @@ impl KnownGenerators {
     pub(super) fn add(
         &self,
         name: &str,
-        (host, clock): (&HostFacts, ClockComparison),
+        (host, process, clock): (&HostFacts, Option<&ProcessIdentity>, ClockComparison),
         (part, clients): (&Part, std::ops::Range<usize>),
         operations: usize,
     ) {
@@ -46,7 +47,12 @@ impl KnownGenerators {
             ..GeneratorRecord::default()
         };
         let (total, edges) = (Tally::new(operations), Edges::new(operations));
-        self.all().push(Known { record, total, edges });
+        self.all().push(Known { record, process: process.cloned(), total, edges });
+    }
+
+    /// The processes of the generators, as far as they are known.
+    pub(crate) fn processes(&self) -> Vec<ProcessIdentity> {
+        self.all().iter().filter_map(|one| one.process.clone()).collect()
     }
 
     fn with(&self, generator: usize, change: impl FnOnce(&mut Known)) {
@@ -158,7 +164,8 @@ mod tests {
         for (at, part) in Part::divide(&vec![1; generators]).iter().enumerate() {
             let clock = ClockComparison::default();
             let clients = 2 * at..2 * at + 2;
-            known.add(&format!("g{at}"), (&HostFacts::default(), clock), (part, clients), 1);
+            let of = (&HostFacts::default(), None, clock);
+            known.add(&format!("g{at}"), of, (part, clients), 1);
         }
         known
     }

@@ -7,13 +7,15 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use engine::{Command, GeneratorObserver, Load, OfferedLoad, Part, Report};
 use measure::Nanos;
-use remote::{End, GENERATOR_NAME, LinkError, Receiver, Sender};
+use remote::{End, LinkError, Receiver, Sender};
 
 use super::job::GeneratorJob;
 use super::message::{FromGenerator, ToGenerator, Watched};
 use crate::generator_watch::GeneratorWatch;
 use crate::usage::UsageMark;
 
+/// The name of generators in lists of processes, so that users tell them from the process of the run.
+const NAME: &str = "dyno-generator";
 /// How long a load may take to end when the process of the run is gone.
 const END_BOUND: Duration = Duration::from_millis(700);
 
@@ -35,7 +37,7 @@ pub fn run_generator(end_now: fn()) -> Result<()> {
         thread::sleep(END_BOUND);
         end_now();
     };
-    let end = End::on_stdio(GENERATOR_NAME, on_lost)?;
+    let end = End::on_stdio(NAME, on_lost)?;
     let (sender, receiver) = end.split();
     let (to_work, work) = mpsc::channel();
     let thread = thread::Builder::new().name("commands".to_owned());

@@ -3,13 +3,13 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use measure::{Process, Side};
+use measure::{Process, ProcessIdentity, Side};
 use net::Endpoint as NetEndpoint;
 use plan::{EndpointPlan, EndpointSource, LoadPlan, SystemPlan, WatchPlan};
-use system::watch::{HostWatch, processes_by_name, server_processes};
+use system::watch::{HostWatch, processes_with, server_processes};
 use system::{Access, Running};
 
-use super::hosts::{DescribedHost, generator_processes};
+use super::hosts::DescribedHost;
 
 /// The longest period of readings of a host. With shorter intervals the period is as short as these, but not so short
 /// that counters in ticks of 10 ms are useless.
@@ -66,7 +66,7 @@ impl WatchTargets {
     pub(crate) fn new(
         (watch, load): (&WatchPlan, &LoadPlan),
         system: &SystemPlan,
-        running: &Running,
+        (running, generators): (&Running, &[ProcessIdentity]),
         others: Vec<DescribedHost>,
     ) -> Self {
         let of_system = running.metrics().into_iter().map(|it| Endpoint {
@@ -82,7 +82,7 @@ impl WatchTargets {
             }
         }
         Self {
-            host: HostWatch::new(processes(running, load)),
+            host: HostWatch::new(processes(running, generators)),
             others,
             endpoints,
             peers: match load.generators.is_empty() {
@@ -127,7 +127,7 @@ impl Peers {
 }
 
 /// The processes of a trial on this machine: dyno itself, the generators that run here, and those of the system.
-fn processes(running: &Running, load: &LoadPlan) -> Vec<Process> {
+fn processes(running: &Running, generators: &[ProcessIdentity]) -> Vec<Process> {
     let mut servers: Vec<Process> = running
         .processes()
         .into_iter()
@@ -138,10 +138,7 @@ fn processes(running: &Running, load: &LoadPlan) -> Vec<Process> {
     }
     let name = "dyno".to_owned();
     let client = Process { name, pid: std::process::id(), side: Side::Client };
-    let generators = match load.generators.is_empty() {
-        true => Vec::new(),
-        false => processes_by_name(&[generator_processes()]),
-    };
+    let generators = processes_with(generators, Side::Client);
     std::iter::once(client).chain(generators).chain(servers).collect()
 }
 
