@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use driver::{Demand, Shortage, Target, Timeouts};
 use engine::Stop;
-use measure::{Condition, Failure, LatencyHistogram, Phase, ProcessIdentity, QueryPlan};
+use measure::{Condition, Failure, LatencyHistogram, Phase, QueryPlan};
 use plan::{Between, Bounds, PhaseSql, Plan, SystemInstance, Trial};
 use record::{Identity, PhaseRecord};
 use system::{Access, ProgressEvent, ProgressListener, Running};
@@ -18,6 +18,7 @@ use workload::{LoadKey, LoadPart, LoadProgress, Workload, WorkloadContext};
 
 use crate::cross_check::Check;
 use crate::experiment::TrialWorkload;
+use crate::generators::KnownGenerators;
 use crate::phase_failure::PhaseFailure;
 use crate::phase_limit::PhaseLimit;
 use crate::phase_timer::PhaseTimer;
@@ -108,14 +109,18 @@ impl<'a> TestBed<'a> {
         self.running.access()
     }
 
-    /// What to watch while these generators offer load; `None` when the plan turns watching off.
-    pub(crate) fn watch_targets(&self, generators: &[ProcessIdentity]) -> Option<WatchTargets> {
+    /// What to watch while this process offers load, or these generators; `None` when the plan turns watching off.
+    pub(crate) fn watch_targets(
+        &self,
+        generators: Option<&KnownGenerators>,
+    ) -> Option<WatchTargets> {
         let plan = &self.experiment.plan;
         let system = &plan.systems[self.instance.system];
         let (watch, load) = (&plan.watch, &plan.load);
         watch.is_on.then(|| {
             let addresses = self.running.addresses();
-            let others = self.other_hosts.describe((&addresses, generators), self.stop);
+            let processes = generators.map(KnownGenerators::processes).unwrap_or_default();
+            let others = self.other_hosts.describe((&addresses, &processes), self.stop);
             WatchTargets::new((watch, load), system, (&self.running, generators), others)
         })
     }

@@ -1,6 +1,7 @@
 //! Watches hosts and servers while load runs, on threads separate from the event loops.
 
 mod connections;
+mod generator_connections;
 mod host;
 mod hosts;
 mod log;
@@ -18,11 +19,12 @@ use net::{Clock, TcpDiagnosis};
 use record::WatchWriter;
 use system::watch::{HostWatch, ServerWatch};
 
-use connections::ConnectionWatch;
+pub(crate) use connections::ConnectionWatch;
 use hosts::DescribedHost;
 pub(crate) use hosts::OtherHosts;
-use log::{Continue, WatchLog};
-pub(crate) use plan::{Endpoint, Peers, Periods, WatchTargets};
+pub(crate) use log::Continue;
+use log::WatchLog;
+pub(crate) use plan::{Endpoint, Peers, Periods, WatchTargets, host_period};
 
 /// How long the end of a trial waits for readings in progress.
 const END_BOUND: Duration = Duration::from_secs(2);
@@ -76,7 +78,7 @@ impl WatchContext<'_> {
 
 /// A command to a watch thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum WatchCommand {
+pub(crate) enum WatchCommand {
     /// A phase begins: take a reading at its edge.
     Read,
     /// The load is over: take a last reading and end.
@@ -138,8 +140,13 @@ impl TrialWatch {
     fn connections(&mut self, peers: Peers, period: Duration) -> Result<()> {
         let addresses = match peers {
             Peers::Tcp(addresses) => addresses,
+            Peers::OfGenerators(generators) => {
+                return self.spawn("watcher of the generators' connections", period, move |context| {
+                    generator_connections::watch(&generators, context)
+                });
+            }
             Peers::None(reason) => {
-                self.log.write(|writer| writer.no_connections(reason));
+                self.log.write(|writer| writer.no_connections(&reason));
                 return Ok(());
             }
         };
@@ -147,7 +154,10 @@ impl TrialWatch {
             Ok(diagnosis) => {
                 let watch = ConnectionWatch::new(diagnosis, addresses);
                 self.spawn("connection watcher", period, move |context| {
-                    watch.until_the_end(context)
+                    let WatchContext { clock, commands, log, period } = context;
+                    watch.until_the_end((clock, *period), commands, |reading| {
+                        log.write(|writer| writer.connections(&reading)).1
+                    })
                 })
             }
             Err(cause) => {

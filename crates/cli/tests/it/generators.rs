@@ -84,6 +84,11 @@ fn generators_count_what_the_server_counts() {
         let [host] = &record.watched.hosts[..] else { panic!("{:?}", record.watched.hosts) };
         let names = host.processes.iter().map(|process| process.name.as_str());
         assert_eq!(names.filter(|name| *name == "dyno-generator").count(), 2, "{host:?}");
+        // Each has told what its kernel counts of its connections.
+        let connections = &record.watched.connections;
+        assert_eq!(connections.absent, None);
+        let last = connections.readings.last().unwrap();
+        assert!(last.open == 8 && last.counters.data_segments_sent > 301, "{last:?}");
         // Eight clients share 301 transactions: four have 150 and the others 151.
         let counts: Vec<u64> = parts.iter().map(|part| part.transactions).collect();
         assert_eq!(counts, [150, 151]);
