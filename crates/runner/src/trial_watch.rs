@@ -155,7 +155,7 @@ impl TrialWatch {
                 let watch = ConnectionWatch::new(diagnosis, addresses);
                 self.spawn("connection watcher", period, move |context| {
                     let WatchContext { clock, commands, log, period } = context;
-                    watch.until_the_end((clock, *period), commands, |reading| {
+                    watch.until_the_end((*clock, *period), commands, |reading| {
                         log.write(|writer| writer.connections(&reading)).1
                     })
                 })
