@@ -117,7 +117,10 @@ mod tests {
         let [one, other] = [reading(10, 3, 100, Some(40)), reading(20, 1, 11, Some(80))];
         let both = ConnectionsReading { ended: 4, ..reading(15, 4, 111, Some(50)) };
         assert_eq!(ConnectionsReading::sum(&[one, other]), Some(both));
-        assert_eq!(ConnectionsReading::sum(&[reading(7, 0, 5, None)]), Some(reading(7, 0, 5, None)));
+        assert_eq!(
+            ConnectionsReading::sum(&[reading(7, 0, 5, None)]),
+            Some(reading(7, 0, 5, None))
+        );
         assert_eq!(ConnectionsReading::sum(&[]), None);
     }
 

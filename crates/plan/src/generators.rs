@@ -46,7 +46,8 @@ pub(crate) fn read(reader: &mut OptionReader<'_>, watches_hosts: bool) -> Genera
         }
         if reader.is_given("keep_copies") && !watches_hosts {
             let help = "no other host is reached: leave `keep_copies` out, set `generators`, or watch a host";
-            let message = "`keep_copies` is set without `generators` and without a host in `endpoints`";
+            let message =
+                "`keep_copies` is set without `generators` and without a host in `endpoints`";
             reader.reject("keep_copies", message, help);
         }
     }

@@ -8,9 +8,7 @@ use anyhow::{Context, bail};
 use measure::{Host, HostReading, Process, ProcessIdentity, Side};
 use plan::Place;
 use serde::{Deserialize, Serialize};
-use system::watch::{
-    HostWatch, own_boot, processes_by_name, processes_with, server_processes,
-};
+use system::watch::{HostWatch, own_boot, processes_by_name, processes_with, server_processes};
 
 use crate::link::{Receiver, Sender};
 use crate::peer::{Peer, StartOptions};

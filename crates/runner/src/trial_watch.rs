@@ -141,9 +141,11 @@ impl TrialWatch {
         let addresses = match peers {
             Peers::Tcp(addresses) => addresses,
             Peers::OfGenerators(generators) => {
-                return self.spawn("watcher of the generators' connections", period, move |context| {
-                    generator_connections::watch(&generators, context)
-                });
+                return self.spawn(
+                    "watcher of the generators' connections",
+                    period,
+                    move |context| generator_connections::watch(&generators, context),
+                );
             }
             Peers::None(reason) => {
                 self.log.write(|writer| writer.no_connections(&reason));

@@ -33,7 +33,8 @@ pub(crate) fn mysql(url: &str) -> String {
     format!("kind = \"mysql\"\nurl = \"{url}\"")
 }
 
-pub(crate) const SYSBENCH: &str = "kind = \"sysbench/oltp_read_write\"\ntables = 2\ntable_size = 500";
+pub(crate) const SYSBENCH: &str =
+    "kind = \"sysbench/oltp_read_write\"\ntables = 2\ntable_size = 500";
 
 /// The only trial of the only run, and its generators.
 pub(crate) fn recorded(sandbox: &Sandbox) -> (TrialRecord, Vec<GeneratorRecord>) {

@@ -29,9 +29,8 @@ fn assert_merged(trial: &TrialRecord, parts: &[GeneratorRecord]) {
     assert_eq!(end.status, TrialStatus::Complete);
     assert!(parts.iter().all(|part| part.lost.is_none() && part.transactions > 0), "{parts:?}");
     assert_eq!(trial.total.transactions, transactions(parts));
-    let sum = |of: fn(&GeneratorRecord) -> &LatencyHistogram| {
-        LatencyHistogram::sum(parts.iter().map(of))
-    };
+    let sum =
+        |of: fn(&GeneratorRecord) -> &LatencyHistogram| LatencyHistogram::sum(parts.iter().map(of));
     let due = end.edges.due(&trial.total);
     let latencies = transaction_latencies(&trial.header.operations, &due);
     assert_eq!(sum(|part| &part.latencies), latencies);
@@ -147,7 +146,10 @@ fn a_slow_way_to_a_generator_changes_neither_its_phases_nor_its_counts() {
     }
     let phases = record.intervals.iter().map(|it| (it.phase, it.end_ns / 1_000_000));
     let phase = |at: u64| if at <= 2 { Phase::WarmUp } else { Phase::Measure };
-    assert_eq!(phases.collect::<Vec<_>>(), (1..=10).map(|at| (phase(at), 250 * at)).collect::<Vec<_>>());
+    assert_eq!(
+        phases.collect::<Vec<_>>(),
+        (1..=10).map(|at| (phase(at), 250 * at)).collect::<Vec<_>>()
+    );
 }
 
 /// A run inside a network with one generator there and one over ssh; each makes half of the calls.

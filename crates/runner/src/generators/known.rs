@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use engine::{GeneratorEnd, Part};
 use measure::{
-    ClockComparison, ConnectionsReading, Edges, GeneratorClock, GeneratorLoss, GeneratorStall, HostFacts, Interval,
-    Nanos, Operation, Phase, ProcessIdentity, Tally, sum,
+    ClockComparison, ConnectionsReading, Edges, GeneratorClock, GeneratorLoss, GeneratorStall,
+    HostFacts, Interval, Nanos, Operation, Phase, ProcessIdentity, Tally, sum,
 };
 use record::{ClientUsage, GeneratorRecord};
 
@@ -122,8 +122,9 @@ impl KnownGenerators {
 
     /// Whether no more readings of connections will come.
     pub(crate) fn have_told_last_connections(&self) -> bool {
-        let is_last =
-            |one: &Known| matches!(one.connections, Some(Ok((_, true)) | Err(_))) || one.record.lost.is_some();
+        let is_last = |one: &Known| {
+            matches!(one.connections, Some(Ok((_, true)) | Err(_))) || one.record.lost.is_some()
+        };
         self.all().iter().all(is_last)
     }
 

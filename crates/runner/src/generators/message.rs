@@ -74,7 +74,8 @@ mod tests {
 
     #[test]
     fn readings_are_the_same_on_the_other_side_also_without_a_round_trip() {
-        let counters = TcpCounters { segments_sent: 7, bytes_received: 9, ..TcpCounters::default() };
+        let counters =
+            TcpCounters { segments_sent: 7, bytes_received: 9, ..TcpCounters::default() };
         let with = |round_trip_ns| ConnectionsReading {
             at_ns: 5,
             open: 4,
@@ -86,7 +87,8 @@ mod tests {
         for told in [Ok((with(None), false)), Ok((with(Some(8)), true)), Err("why".to_owned())] {
             let message = FromGenerator::connections(2, told.clone());
             let bytes = postcard::to_stdvec(&message).unwrap();
-            let FromGenerator::Connections { load, told: came } = postcard::from_bytes(&bytes).unwrap()
+            let FromGenerator::Connections { load, told: came } =
+                postcard::from_bytes(&bytes).unwrap()
             else {
                 panic!("another message");
             };

@@ -142,7 +142,8 @@ mod tests {
     fn a_seek_over_clients_begins_with_a_client_for_each_generator() {
         let seek = |from: u32| {
             let load = "generators = [\"local\", \"local\", \"local\"]";
-            let bounds = format!("[seek]\nbounds = \"p99 < 10ms\"\nover = \"clients\"\nfrom = {from}");
+            let bounds =
+                format!("[seek]\nbounds = \"p99 < 10ms\"\nover = \"clients\"\nfrom = {from}");
             check(&format!("{}{bounds}\n", plan("mysql://root@127.0.0.1/test", "ycsb/a", load)))
         };
         assert!(seek(2).err().unwrap()[0].contains("a trial has only 2 connections"));

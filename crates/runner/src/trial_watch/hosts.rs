@@ -171,7 +171,10 @@ mod tests {
     #[test]
     fn a_host_that_was_not_reached_is_described_by_the_reason() {
         let host = OtherHost::new("db".to_owned(), Place::Local);
-        let described = host.describe(&HostWatchRequest::default(), &Stop::new()).described.map(|(host, _)| host);
+        let described = host
+            .describe(&HostWatchRequest::default(), &Stop::new())
+            .described
+            .map(|(host, _)| host);
         assert_eq!(described.unwrap_err(), "there was no time to reach it");
     }
 }
