@@ -88,8 +88,9 @@ fn generators_count_what_the_server_counts() {
         // Each has told what its kernel counts of its connections.
         let connections = &record.watched.connections;
         assert_eq!(connections.absent, None);
+        assert!(connections.readings.iter().any(|it| it.open == 8), "{connections:?}");
         let last = connections.readings.last().unwrap();
-        assert!(last.open == 8 && last.counters.data_segments_sent > 301, "{last:?}");
+        assert!(last.counters.data_segments_sent > 301, "{last:?}");
         // Eight clients share 301 transactions: four have 150 and the others 151.
         let counts: Vec<u64> = parts.iter().map(|part| part.transactions).collect();
         assert_eq!(counts, [150, 151]);

@@ -1,6 +1,5 @@
 //! Programs that misbehave in place of a dyno in another place, in every phase of the begin of a connection.
 
-use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::thread;
@@ -64,12 +63,10 @@ fn every_misbehaviour_at_the_begin_of_a_connection_ends_with_its_name() {
             })
             .collect();
         let rows = threads.into_iter().map(|thread| thread.join().unwrap());
-        rows.map(|(phase, behaviour, ending)| {
-            let mut row = String::new();
-            write!(row, "{}, {behaviour:?}: {ending}", names[phase]).unwrap();
-            row
-        })
-        .collect()
+        let row = |(phase, behaviour, ending): (usize, Behaviour, String)| {
+            format!("{}, {behaviour:?}: {ending}", names[phase])
+        };
+        rows.map(row).collect()
     });
     insta::assert_snapshot!(table.join("\n"));
 }
