@@ -25,8 +25,8 @@ const LEAD_NS: Nanos = 200_000_000;
 /// How much longer than a generator waits for its workers the coordinator waits for generators, so that a generator
 /// reports an interval without a worker that stands still before the interval is passed on without the generator.
 const HOLD_MORE: Duration = Duration::from_secs(1);
-/// So many times the coordinator waits for a generator that has not ended though it should have: 5 s. Waits are counted
-/// rather than time, so that a coordinator that stood still itself does not take a generator for lost.
+/// So many times the coordinator waits for a generator that has not ended though it should have: 5 s. Waits are
+/// counted rather than time, so that a coordinator that stood still itself does not take a generator for lost.
 const END_WAITS_MAX: u32 = 250;
 
 /// A generator of a load.

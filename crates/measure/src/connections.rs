@@ -62,7 +62,8 @@ pub struct ConnectionsReading {
 }
 
 impl ConnectionsReading {
-    /// Readings of different connections at about the same time, together; `None` without any. The time is their mean.
+    /// Readings of different connections at about the same time, together; `None` without any. The time is their
+    /// mean.
     pub fn sum(readings: &[Self]) -> Option<Self> {
         let total = |of: fn(&Self) -> u64| sum(readings.iter().map(of));
         let open = total(|it| it.open);

@@ -48,8 +48,8 @@ pub struct Process {
     pub side: Side,
 }
 
-/// A process by what is the same in all namespaces of its machine: the process knows it of itself, and a watcher finds
-/// the process by it, also from outside of its container.
+/// A process by what is the same in all namespaces of its machine: the process knows it of itself, and a watcher
+/// finds the process by it, also from outside of its container.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessIdentity {
     /// Identifies the kernel that runs it; empty when not known.

@@ -86,8 +86,8 @@ impl Incoming {
     }
 }
 
-/// The bytes that come next; `None` when there are no more. Nothing of them is left in the buffer: they may be a secret,
-/// and the buffer lives as long as the connection.
+/// The bytes that come next; `None` when there are no more. Nothing of them is left in the buffer: they may be a
+/// secret, and the buffer lives as long as the connection.
 fn read(source: &mut impl Read, buffer: &mut [u8]) -> Option<Bytes> {
     loop {
         match source.read(buffer) {

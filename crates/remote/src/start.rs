@@ -195,8 +195,8 @@ impl<'a> Starting<'a> {
         }
     }
 
-    /// Counts a wait, and gives up when there was no progress for too long. A wait counts as a tick at most: if it was
-    /// longer, this process stood still itself.
+    /// Counts a wait, and gives up when there was no progress for too long. A wait counts as a tick at most: if it
+    /// was longer, this process stood still itself.
     fn wait_more(&self, idle: &mut Idle, waited: Duration) -> anyhow::Result<()> {
         if (self.stop)() {
             bail!("interrupted");

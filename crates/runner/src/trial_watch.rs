@@ -58,8 +58,8 @@ impl WatchContext<'_> {
         next(self.clock.now(), self.period)
     }
 
-    /// Calls `read` at once, in each period and at the edges of phases, until the command to end, or until it writes to
-    /// no record any more.
+    /// Calls `read` at once, in each period and at the edges of phases, until the command to end, or until it writes
+    /// to no record any more.
     fn each_period(&self, mut read: impl FnMut() -> Result<Continue>) -> Result<()> {
         let mut read_at: Nanos = 0;
         loop {

@@ -1,5 +1,5 @@
-//! Generators and runs that stand still, and connections between them that misbehave in the load: the trial goes on, or it
-//! ends with a reason that says what was wrong, and nothing is left behind.
+//! Generators and runs that stand still, and connections between them that misbehave in the load: the trial goes on,
+//! or it ends with a reason that says what was wrong, and nothing is left behind.
 
 use std::process::Output;
 use std::thread;

@@ -1,4 +1,5 @@
-//! Ctrl-C in each phase of a run with generators: it ends, keeps what was measured, and leaves neither tables nor processes.
+//! Ctrl-C in each phase of a run with generators: it ends, keeps what was measured, and leaves neither tables nor
+//! processes.
 
 use std::process::Command;
 

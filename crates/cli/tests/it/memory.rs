@@ -1,5 +1,5 @@
-//! What of a password is in the memory of dyno and of its generators: a single copy as long as a login may follow, and
-//! none after the last.
+//! What of a password is in the memory of dyno and of its generators: a single copy as long as a login may follow,
+//! and none after the last.
 
 use std::fs::{self, File};
 use std::hash::{BuildHasher, RandomState};

@@ -1,5 +1,5 @@
-//! Networks of their own for tests: a namespace with nothing but a loopback, which may be narrow or lose packets. Needs
-//! root.
+//! Networks of their own for tests: a namespace with nothing but a loopback, which may be narrow or lose packets.
+//! Needs root.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};

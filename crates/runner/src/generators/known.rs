@@ -105,8 +105,8 @@ impl KnownGenerators {
         self.with(generator, |one| one.connections = Some(told));
     }
 
-    /// The connections of all generators together, by the last reading of each, or why they are not known; `None` until
-    /// each has told its own. A lost generator counts as far as it has told.
+    /// The connections of all generators together, by the last reading of each, or why they are not known; `None`
+    /// until each has told its own. A lost generator counts as far as it has told.
     pub(crate) fn connections(&self) -> Option<Result<ConnectionsReading, String>> {
         let mut readings = Vec::new();
         for one in self.all().iter() {

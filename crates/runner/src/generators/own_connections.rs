@@ -19,8 +19,8 @@ pub(super) struct OwnConnections {
 }
 
 impl OwnConnections {
-    /// Reads the counters of the connections to these peers each period, in a trial whose clock begins at this time of
-    /// the kernel's, and tells them. `None` when that cannot be; then the reason has been told.
+    /// Reads the counters of the connections to these peers each period, in a trial whose clock begins at this time
+    /// of the kernel's, and tells them. `None` when that cannot be; then the reason has been told.
     pub(super) fn begin(
         peers: Peers,
         (kernel_ns, period): (Nanos, Duration),

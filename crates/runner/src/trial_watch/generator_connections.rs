@@ -13,8 +13,8 @@ use crate::generators::KnownGenerators;
 const LAST_PAUSES: u32 = 10;
 const LAST_PAUSE: Duration = Duration::from_millis(50);
 
-/// Watches until the command to end, and then for as long as the last readings take. Where a generator cannot tell, the
-/// record gets the reason.
+/// Watches until the command to end, and then for as long as the last readings take. Where a generator cannot tell,
+/// the record gets the reason.
 pub(super) fn watch(generators: &KnownGenerators, context: &WatchContext<'_>) -> Result<()> {
     let log = context.log;
     let mut last_ns = None;
