@@ -13,9 +13,9 @@ use crate::parts::{self, Part, Role};
 use crate::source::bad_name;
 use crate::variants::{self, Expanded};
 use crate::{
-    Between, Existing, Limit, LoadPlan, OpenLoop, OptionReader, Options, PhaseSql, Plan, Problem,
-    Problems, Rate, SeekPlan, Source, SystemPlan, Variant, WorkloadPlan, rate, seek, show_duration,
-    watch,
+    Between, EndpointPlan, Existing, Limit, LoadPlan, OpenLoop, OptionReader, Options, PhaseSql,
+    Plan, Problem, Problems, Rate, SeekPlan, Source, SystemPlan, Variant, WorkloadPlan, rate, seek,
+    show_duration, watch,
 };
 
 const CLIENTS: RangeInclusive<u64> = 1..=1_000_000;

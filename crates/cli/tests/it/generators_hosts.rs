@@ -65,7 +65,7 @@ fn eight_generators_reached_in_three_ways_count_what_the_server_counts() {
     assert_eq!(counts, [200; 8]);
     for part in &parts {
         let clock = part.clock.unwrap();
-        [clock.start, clock.end.unwrap()].map(assert_same_clock);
+        [clock.start, clock.end.unwrap()].into_iter().for_each(assert_same_clock);
     }
     let [host] = &record.watched.hosts[..] else { panic!("{:?}", record.watched.hosts) };
     let names = host.processes.iter().map(|process| process.name.as_str());
