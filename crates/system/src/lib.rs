@@ -6,6 +6,7 @@
 
 mod account;
 mod argument;
+mod aside;
 mod ask;
 mod build_command;
 mod cache;

@@ -1,5 +1,5 @@
-//! What the searches of all calls have done, in a file of JSON: their figures add up, and a target that has had enough
-//! is not searched again.
+//! What the searches of all calls have done, in a file of JSON: their figures add up, and a target that has had
+//! enough is not searched again.
 
 use std::collections::BTreeMap;
 use std::fs;
