@@ -18,7 +18,7 @@ const POLL_PERIOD: Duration = Duration::from_millis(50);
 ///
 /// # Errors
 /// When the listener requests a stop. The work may then go on, and its result goes nowhere.
-pub(crate) fn aside<T: Send + 'static>(
+pub fn aside<T: Send + 'static>(
     stage: &str,
     listener: &mut ProgressListener<'_>,
     work: impl FnOnce() -> T + Send + 'static,
@@ -63,7 +63,8 @@ mod tests {
     fn a_result_is_returned_and_a_panic_is_an_error() {
         let mut listener = |_: ProgressEvent<'_>| ControlFlow::Continue(());
         assert_eq!(aside("adding", &mut listener, || 1 + 1).unwrap(), 2);
-        let error = aside("failing", &mut listener, || -> u32 { panic!("on purpose") }).unwrap_err();
+        let error =
+            aside("failing", &mut listener, || -> u32 { panic!("on purpose") }).unwrap_err();
         assert_eq!(error.to_string(), "a thread ended early while failing");
     }
 }

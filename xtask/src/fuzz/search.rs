@@ -75,8 +75,7 @@ pub(super) fn observe(
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
         }
-        let must_end =
-            interrupt.signal().is_some() || is_over() || figures.is_enough(limits);
+        let must_end = interrupt.signal().is_some() || is_over() || figures.is_enough(limits);
         if has_begun && must_end && !is_asked {
             kill(Pid::from_raw(pid), Signal::SIGINT).context("libFuzzer cannot be stopped")?;
             is_asked = true;

@@ -155,8 +155,7 @@ impl LoopPart {
         self.figures.add(&other.figures);
         self.violations.extend_from_slice(&other.violations);
         let changes = [self.memory, other.memory].into_iter().flatten().filter(Memory::is_checked);
-        self.memory =
-            changes.max_by(|one, two| one.change().abs().total_cmp(&two.change().abs()));
+        self.memory = changes.max_by(|one, two| one.change().abs().total_cmp(&two.change().abs()));
     }
 }
 

@@ -102,8 +102,17 @@ pub(super) struct Figures {
 impl Figures {
     /// Adds the figures of another part of the same soak.
     pub(super) fn add(&mut self, other: &Self) {
-        let Self { complete, failed, transactions, statements, lost, equal, bounded, by_wire, outages } =
-            other;
+        let Self {
+            complete,
+            failed,
+            transactions,
+            statements,
+            lost,
+            equal,
+            bounded,
+            by_wire,
+            outages,
+        } = other;
         self.complete += complete;
         self.failed += failed;
         self.transactions += transactions;

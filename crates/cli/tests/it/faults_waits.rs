@@ -143,7 +143,7 @@ fn interrupt_ends_a_restore_that_waits_for_the_clean_shutdown_of_a_server() {
     let plan = "system = { kind = \"mariadb\" }\nbetween = \"restore\"\n\
                 workload = { kind = \"sysbench/oltp_point_select\", table_size = 100 }\n\
                 [load]\nclients = [1, 2]\ntime = \"2s\"\nwarm_up = \"0s\"\ninterval = \"200ms\"\n\
-                query_timeout = \"200ms\"\nconnect_timeout = \"200ms\"\nreconnect_limit = \"off\"\n";
+                query_timeout = \"200ms\"\nconnect_timeout = \"2s\"\nreconnect_limit = \"off\"\n";
     sandbox.file("plan.toml", plan);
     let mut run = Background::start(&sandbox, &mut sandbox.dyno(["run", "plan.toml"]));
     run.wait_for("0000", "measure", 1);

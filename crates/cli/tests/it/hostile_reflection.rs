@@ -3,14 +3,13 @@
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
 
 use peers::http2::{self, END_HEADERS, END_STREAM, field, frame, kind};
 
-use crate::hostile::peak_kib;
+use crate::rpc_faults::watch;
 use crate::sandbox::{Sandbox, both, json};
 
 /// The client's first bytes, and the head of a frame (RFC 9113, sections 3.4 and 4.1).
@@ -55,13 +54,17 @@ fn honest(fields: usize) -> Vec<u8> {
     let field = |at: usize| {
         let name = format!("field_{at}");
         // An optional field of the type int32.
-        message(2, &[message(1, name.as_bytes()), number(3, at), number(4, 1), number(5, 5)].concat())
+        message(
+            2,
+            &[message(1, name.as_bytes()), number(3, at), number(4, 1), number(5, 5)].concat(),
+        )
     };
     let fields: Vec<u8> = (1..=fields).flat_map(field).collect();
     let input = [message(1, b"In"), fields].concat();
     let method = [message(1, b"M"), message(2, b".t.In"), message(3, b".t.In")].concat();
     let service = [message(1, b"S"), message(2, &method)].concat();
-    let parts = [(1, &b"a.proto"[..]), (2, b"t"), (4, &input), (6, &service), (12, b"proto3")];
+    let parts: [(usize, &[u8]); 5] =
+        [(1, b"a.proto"), (2, b"t"), (4, &input), (6, &service), (12, b"proto3")];
     parts.into_iter().flat_map(|(tag, payload)| message(tag, payload)).collect()
 }
 
@@ -83,17 +86,22 @@ fn serve(types: Vec<u8>) -> u16 {
 fn answer_calls(mut stream: TcpStream, types: &[u8]) -> io::Result<()> {
     stream.read_exact(&mut [0; PREFACE_BYTES])?;
     stream.write_all(&http2::preface())?;
+    let mut body = Vec::new();
     loop {
         let mut head = [0; HEAD_BYTES];
         stream.read_exact(&mut head)?;
         let [a, b, c, of_kind, flags, number @ ..] = head;
         let mut payload = vec![0; u32::from_be_bytes([0, a, b, c]) as usize];
         stream.read_exact(&mut payload)?;
-        if of_kind == kind::DATA && flags & END_STREAM != 0 {
-            // The question for the types names the service, which the other calls do only in their compressed headers.
-            let asks_for_types = payload.windows(3).any(|bytes| bytes == b"t.S");
-            let answer = if asks_for_types { types } else { b"" };
-            stream.write_all(&call_answer(u32::from_be_bytes(number), answer))?;
+        if of_kind == kind::DATA {
+            body.extend(payload);
+            if flags & END_STREAM != 0 {
+                // The question for the types names the service, which the bodies of other calls do not.
+                let asks_for_types = body.windows(3).any(|bytes| bytes == b"t.S");
+                let answer = if asks_for_types { types } else { b"" };
+                stream.write_all(&call_answer(u32::from_be_bytes(number), answer))?;
+                body.clear();
+            }
         }
     }
 }
@@ -112,16 +120,10 @@ fn call_answer(stream: u32, answer: &[u8]) -> Vec<u8> {
 fn call(types: Vec<u8>) -> (Output, u64) {
     let (sandbox, port) = (Sandbox::new(), serve(types));
     let url = format!("grpc://127.0.0.1:{port}/t.S/M");
-    let mut command: Command = sandbox.dyno(["bench", "rpc", "--events=10", "--system", &url]);
+    let mut command = sandbox.dyno(["bench", "rpc", "--events=10", "--system", &url]);
     command.args(["--option=message={\"field_1\": 7}", "--warm-up=0s", "--clients=1"]);
     command.args(["--connect-timeout=100s", "--format=json"]);
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut most_kib = 0;
-    while child.try_wait().unwrap().is_none() {
-        most_kib = most_kib.max(peak_kib(child.id()).unwrap_or(0));
-        thread::sleep(Duration::from_millis(5));
-    }
-    (child.wait_with_output().unwrap(), most_kib)
+    watch(&mut command)
 }
 
 #[test]

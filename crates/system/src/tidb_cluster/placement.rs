@@ -14,7 +14,8 @@ const LEARNER: u64 = 1;
 
 /// How many replicas each region should have: PD's setting, but not more than there are stores.
 pub(super) fn replicas(pd: SocketAddr, stores: usize) -> usize {
-    let told = ask(pd, "config/replicate", PAGE_BOUND).ok().and_then(|it| it["max-replicas"].as_u64());
+    let told =
+        ask(pd, "config/replicate", PAGE_BOUND).ok().and_then(|it| it["max-replicas"].as_u64());
     usize::try_from(told.unwrap_or(REPLICAS)).unwrap_or(usize::MAX).min(stores)
 }
 

@@ -162,12 +162,8 @@ mod tests {
             answer_bytes: 1,
         };
         let (message, types) = (message.unwrap(), ReflectedTypes::default());
-        let method = types.method_of(
-            &message,
-            (&service, &call),
-            Timeouts::default(),
-            &Stop::new(),
-        );
+        let method =
+            types.method_of(&message, (&service, &call), Timeouts::default(), &Stop::new());
         let payload = method.and_then(|method| message.payload(method));
         payload.map_err(|failure| failure.message.clone())
     }

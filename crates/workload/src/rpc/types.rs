@@ -109,11 +109,14 @@ fn reflected(
     let kept = Rc::clone(&told);
     let (service, call) = (service.clone(), call.clone());
     let stop = stop.clone();
-    worker_pool::run_until(move || stop.is_asked(), move |handle| {
-        Box::pin(async move {
-            kept.set(Some(service.reflect(&handle, &call, timeouts).await?));
-            Ok(())
-        })
-    })?;
+    worker_pool::run_until(
+        move || stop.is_asked(),
+        move |handle| {
+            Box::pin(async move {
+                kept.set(Some(service.reflect(&handle, &call, timeouts).await?));
+                Ok(())
+            })
+        },
+    )?;
     told.take().ok_or_else(interrupted)
 }

@@ -226,7 +226,10 @@ mod tests {
                 number: Some(1),
                 ..Default::default()
             }],
-            options: Some(MessageOptions { uninterpreted_option: vec![option], ..Default::default() }),
+            options: Some(MessageOptions {
+                uninterpreted_option: vec![option],
+                ..Default::default()
+            }),
             ..Default::default()
         };
         let value = |name: &str| EnumValueDescriptorProto {
@@ -256,7 +259,10 @@ mod tests {
         let entries = 6 * ENTRY_BYTES;
         // The names of these six, the package, five imports and the value of an option.
         let texts = 13 * TEXT_BYTES;
-        assert_eq!(weight(&answer, Kind::Answer, DEPTH_MAX), parts + entries + texts + NUMBER_BYTES);
+        assert_eq!(
+            weight(&answer, Kind::Answer, DEPTH_MAX),
+            parts + entries + texts + NUMBER_BYTES
+        );
     }
 
     #[test]
