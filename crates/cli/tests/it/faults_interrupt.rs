@@ -427,6 +427,7 @@ fn second_interrupt_does_not_wait_for_the_server() {
     wait_until("the first one is heard", || signals_heard(&run) > before);
     run.interrupt();
     assert_interrupted(&run.finish());
+    wait_until("the DROP has ended on the server too", || under_way(database, "DROP TABLE") == "0");
     reader.release();
 }
 
