@@ -187,7 +187,10 @@ fn interrupt_ends_a_statement_of_prepare_on_the_server_too() {
     let before = "CREATE TABLE held (id INTEGER);\n";
     let cases: [(&str, fn(&str) -> String); 3] = [
         (before, |question| format!("INSERT INTO held {question}")),
-        ("", |question| format!("CREATE TABLE held AS {question} AS id")),
+        ("", |_| {
+            let without_end = "SELECT SUM(a.seq) FROM seq_1_to_1000000 a, seq_1_to_1000000 b";
+            format!("CREATE TABLE held AS {without_end}")
+        }),
         (before, |_| "SELECT SLEEP(600)".to_owned()),
     ];
     for (index, (before, waiting)) in cases.into_iter().enumerate() {

@@ -457,6 +457,6 @@ fn clients_of_a_server_that_is_gone_move_to_another_one() {
     let trial = &run.interrupted_trial();
     assert_eq!((&trial["reconnects"], &trial["moves"]), (&3.into(), &3.into()), "{trial}");
     assert!(!has_finding(trial, "Clients left early"), "{}", trial["findings"]);
-    let told = fs::read_to_string(sandbox.runs()[0].join("report.md")).unwrap();
-    assert!(told.contains("of these to another server"), "{told}");
+    let page = fs::read_to_string(sandbox.runs()[0].join("report.html")).unwrap();
+    assert!(page.contains("of these to another server"), "a table tells of them");
 }
