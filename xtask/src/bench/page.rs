@@ -111,7 +111,8 @@ fn figures(results: &Results) -> String {
     format!("\n## Goals\n\n{goals}{}", sections(results))
 }
 
-pub(super) fn table(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+/// A table in Markdown.
+pub(crate) fn table(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
     let mut text = format!("| {} |\n|{}\n", head.join(" | "), "---|".repeat(head.len()));
     for row in rows {
         let _ = writeln!(text, "| {} |", row.join(" | "));
