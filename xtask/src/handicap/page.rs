@@ -82,10 +82,11 @@ the echo server. Client and server share all cores. A pilot with a large handica
 of 3, 5 or 10 %. The *truth* is the ratio of the throughputs over the rounds of all calibration runs, with its 95 %
 interval; nothing is adjusted in it. A comparison has *found* the handicap when its 95 % interval lies below 1. *Truth
 in it* counts the comparisons whose interval has the truth. Half the width of the interval, and the minutes with all
-starts of servers, are medians. *Adjusted* is the ratio with the machine's own speed removed, where dyno does that.
+starts of servers, are medians. *Adjusted* is the ratio with the machine's own speed removed, which counts in place of the measured one where
+the speed explains a part of the variance (*explained*).
 ";
 
-const HANDICAPS: [&str; 12] = [
+const HANDICAPS: [&str; 13] = [
     "system",
     "handicap",
     "work",
@@ -96,11 +97,12 @@ const HANDICAPS: [&str; 12] = [
     "found",
     "truth in it",
     "half width",
-    "adjusted: found, truth in it",
+    "adjusted: found",
+    "truth in it",
     "half width",
 ];
 
-const BUILDS: [&str; 8] = [
+const BUILDS: [&str; 9] = [
     "system",
     "turns",
     "rounds",
@@ -108,11 +110,22 @@ const BUILDS: [&str; 8] = [
     "ratio of throughputs",
     "half width",
     "adjusted",
+    "explained",
     "verdict",
 ];
 
-const RUNS: [&str; 9] =
-    ["system", "handicap", "turns", "number", "rounds", "minutes", "ratio", "adjusted", "verdict"];
+const RUNS: [&str; 10] = [
+    "system",
+    "handicap",
+    "turns",
+    "number",
+    "rounds",
+    "minutes",
+    "ratio",
+    "adjusted",
+    "explained",
+    "verdict",
+];
 
 /// A section with a table; nothing without rows.
 fn section(text: &mut String, title: &str, head: &[&str], rows: Vec<Vec<String>>) {
@@ -140,14 +153,11 @@ fn handicap_row(state: &State, case: Case) -> Vec<String> {
     let truth = state.truth(case);
     let true_ratio = truth.map(|truth| truth.ratio);
     let raw: Vec<Interval> = runs.iter().map(|run| run.raw).collect();
-    let adjusted: Vec<Interval> = runs.iter().filter_map(|run| run.adjusted).collect();
+    let answers: Vec<Interval> = runs.iter().map(|run| run.answer()).collect();
+    let is_adjusted = runs.iter().any(|run| run.adjusted.is_some());
     let [found, with_truth, half_width] = Score::cells(Score::of(&raw, true_ratio));
-    let [adjusted_found, adjusted_truth, adjusted_half_width] =
-        Score::cells(Score::of(&adjusted, true_ratio));
-    let adjusted = match &adjusted[..] {
-        [] => "-".to_owned(),
-        _ => format!("{adjusted_found}, {adjusted_truth}"),
-    };
+    let answered = Score::of(&answers, true_ratio).filter(|_| is_adjusted);
+    let [answer_found, answer_truth, answer_half_width] = Score::cells(answered);
     vec![
         any.map_or_else(String::new, |run| run.product.clone()),
         case.handicap_percent.map_or_else(String::new, |percent| format!("{percent} %")),
@@ -159,8 +169,9 @@ fn handicap_row(state: &State, case: Case) -> Vec<String> {
         found,
         with_truth,
         half_width,
-        adjusted,
-        adjusted_half_width,
+        answer_found,
+        answer_truth,
+        answer_half_width,
     ]
 }
 
@@ -173,6 +184,7 @@ fn builds_row(run: &FinishedRun) -> Vec<String> {
         interval_text(run.raw),
         percent(run.answer().half_width()),
         run.adjusted.map_or_else(|| "-".to_owned(), interval_text),
+        run.explained.map_or_else(|| "-".to_owned(), percent),
         run.verdict.clone(),
     ]
 }
@@ -187,6 +199,7 @@ fn run_row(run: &FinishedRun) -> Vec<String> {
         format!("{:.1}", run.minutes_taken),
         interval_text(run.raw),
         run.adjusted.map_or_else(|| "-".to_owned(), interval_text),
+        run.explained.map_or_else(|| "-".to_owned(), percent),
         run.verdict.clone(),
     ]
 }

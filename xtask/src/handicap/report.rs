@@ -56,9 +56,18 @@ struct Compared {
 #[derive(Clone, Debug, Deserialize)]
 struct Throughput {
     #[serde(flatten)]
-    raw: Interval,
-    /// With the machine's own speed removed, where dyno measured it.
+    answer: Interval,
+    control: Option<Control>,
+}
+
+/// What the machine's own speed explains, where dyno measured it between the windows.
+#[derive(Clone, Copy, Debug, Deserialize)]
+struct Control {
+    measured: Interval,
+    /// `None` where it explains nothing; otherwise this is the answer.
     adjusted: Option<Interval>,
+    /// The part of the variance that it explains.
+    explained: Option<f64>,
 }
 
 /// A ratio with its 95 % interval.
@@ -93,8 +102,12 @@ pub(super) struct Machine {
 /// What dyno concluded of two variants.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Conclusion {
+    /// As measured.
     pub raw: Interval,
+    /// With the machine's own speed removed.
     pub adjusted: Option<Interval>,
+    /// The part of the variance that the machine's speed explains.
+    pub explained: Option<f64>,
     pub verdict: String,
 }
 
@@ -179,10 +192,14 @@ impl Report {
     /// When it has no interval, as with fewer than two rounds.
     pub(super) fn conclusion(&self) -> anyhow::Result<Conclusion> {
         let (_, compared) = self.compared()?;
-        let throughput = compared.throughput.clone().context("no ratio of the throughputs")?;
-        let Throughput { raw, adjusted } = throughput;
-        let verdict = compared.verdict.clone().unwrap_or_default();
-        Ok(Conclusion { raw, adjusted, verdict })
+        let Throughput { answer, control } =
+            compared.throughput.as_ref().context("no ratio of the throughputs")?;
+        Ok(Conclusion {
+            raw: control.map_or(*answer, |control| control.measured),
+            adjusted: control.and_then(|control| control.adjusted),
+            explained: control.and_then(|control| control.explained),
+            verdict: compared.verdict.clone().unwrap_or_default(),
+        })
     }
 
     /// The variants, and the comparison of the second with the first.
@@ -256,12 +273,22 @@ pub(super) mod tests {
         let mut example = example();
         let raw = Interval { ratio: 0.97, low: 0.96, high: 0.98 };
         let conclusion = Report::parse(&example.to_string()).unwrap().conclusion().unwrap();
-        assert_eq!(conclusion, Conclusion { raw, adjusted: None, verdict: "slower".to_owned() });
-        let adjusted = json!({ "ratio": 0.971, "low_95": 0.965, "high_95": 0.977, "share": 0.4 });
-        example["variants"][0]["compared"][0]["throughput"]["adjusted"] = adjusted;
+        let verdict = "slower".to_owned();
+        let unadjusted = Conclusion { raw, adjusted: None, explained: None, verdict };
+        assert_eq!(conclusion, unadjusted);
+        let throughput = &mut example["variants"][0]["compared"][0]["throughput"];
+        throughput["control"] = json!({
+            "measured": { "ratio": 0.98, "low_95": 0.94, "high_95": 1.02 },
+            "adjusted": { "ratio": 0.97, "low_95": 0.96, "high_95": 0.98 },
+            "explained": 0.4,
+        });
         let conclusion = Report::parse(&example.to_string()).unwrap().conclusion().unwrap();
-        let adjusted = Interval { ratio: 0.971, low: 0.965, high: 0.977 };
-        assert_eq!((conclusion.raw, conclusion.adjusted), (raw, Some(adjusted)));
+        let measured = Interval { ratio: 0.98, low: 0.94, high: 1.02 };
+        assert_eq!((conclusion.raw, conclusion.adjusted), (measured, Some(raw)));
+        assert_eq!(conclusion.explained, Some(0.4));
+        example["variants"][0]["compared"][0]["throughput"]["control"]["adjusted"] = Value::Null;
+        let conclusion = Report::parse(&example.to_string()).unwrap().conclusion().unwrap();
+        assert_eq!((conclusion.raw, conclusion.adjusted), (measured, None));
     }
 
     #[test]

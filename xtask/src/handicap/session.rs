@@ -163,6 +163,7 @@ impl Session<'_> {
             rounds_per_s: report.rounds()?,
             raw: found.raw,
             adjusted: found.adjusted,
+            explained: found.explained,
             verdict: found.verdict,
         };
         let (answer, taken) = (interval_text(run.answer()), run.minutes_taken);

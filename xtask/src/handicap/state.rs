@@ -46,6 +46,8 @@ pub(super) struct FinishedRun {
     pub raw: Interval,
     /// The same with the machine's own speed removed, where dyno did that.
     pub adjusted: Option<Interval>,
+    /// The part of the variance that the machine's speed explains.
+    pub explained: Option<f64>,
     /// dyno's verdict.
     pub verdict: String,
 }
@@ -193,6 +195,7 @@ pub(super) mod tests {
             rounds_per_s: vec![[100.0, 100.0 * low], [400.0, 400.0 * high]],
             raw: Interval { ratio, low, high },
             adjusted: None,
+            explained: None,
             verdict: "slower".to_owned(),
         }
     }

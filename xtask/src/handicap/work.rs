@@ -55,8 +55,8 @@ impl Pilot {
 /// Units of work of a system's first pilot.
 pub(super) fn first_work(system: System) -> u64 {
     match system {
-        System::Mariadb => 300,
-        System::Tidb | System::TidbGoamd64 => 1_000,
+        System::Mariadb => 600,
+        System::Tidb | System::TidbGoamd64 => 2_000,
         System::Echo => 5_000,
     }
 }
