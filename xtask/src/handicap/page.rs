@@ -82,8 +82,8 @@ the echo server. Client and server share all cores. A pilot with a large handica
 of 3, 5 or 10 %. The *truth* is the ratio of the throughputs over the rounds of all calibration runs, with its 95 %
 interval; nothing is adjusted in it. A comparison has *found* the handicap when its 95 % interval lies below 1. *Truth
 in it* counts the comparisons whose interval has the truth. Half the width of the interval, and the minutes with all
-starts of servers, are medians. *Adjusted* is the ratio with the machine's own speed removed, which counts in place of the measured one where
-the speed explains a part of the variance (*explained*).
+starts of servers, are medians. *Adjusted* is the ratio with the machine's own speed removed; it counts in place of the
+measured one where the speed explains a part of the variance (*explained*).
 ";
 
 const HANDICAPS: [&str; 13] = [
