@@ -236,7 +236,7 @@ impl<'a> Sequence<'a> {
         };
         let load = match trial::make_load(self.experiment, trial, &test_bed, self.stop) {
             Err(cause) if self.stop.is_asked() => {
-                self.test_bed = Some(test_bed);
+                self.put_back(test_bed);
                 return Ok(Err(cause.into()));
             }
             load => load?,
