@@ -20,17 +20,18 @@ pub struct IntervalRecord {
     /// at their time limit.
     pub latencies: LatencyHistogram,
     /// Each operation, in the order of every tally; empty with a single one, which is the transaction.
-    operations: Vec<OperationInterval>,
+    pub operations: Vec<OperationInterval>,
     /// Transactions of each of several generators that succeeded, in their order; empty when they are not told apart.
     pub generators: Vec<u64>,
 }
 
 /// One operation in an interval.
 #[derive(Clone, Debug, PartialEq)]
-struct OperationInterval {
-    succeeded: u64,
-    /// Of those that succeeded, and of those that timed out at their time limit.
-    latencies: LatencyHistogram,
+pub struct OperationInterval {
+    /// Those that succeeded.
+    pub succeeded: u64,
+    /// Latencies of those, and of those that timed out at their time limit.
+    pub latencies: LatencyHistogram,
 }
 
 impl OperationInterval {

@@ -34,7 +34,7 @@ pub use error::{Damage, RecordError};
 pub use files::replace_durably;
 pub use generator::GeneratorRecord;
 pub use input::read_view;
-pub use interval::{IntervalRecord, add_counts};
+pub use interval::{IntervalRecord, OperationInterval, add_counts};
 pub use measure::{Identity, TrialStatus};
 pub use reader::{RunSummary, Runs, list};
 pub use run::{Dyno, Run, RunHeader, RunStatus, SeekRecord};
