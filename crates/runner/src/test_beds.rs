@@ -62,10 +62,11 @@ impl<'a> TestBeds<'a> {
         self.lost.push((instance, reason));
     }
 
-    /// How a server of a system instance exited.
+    /// How a server of a system instance exited, without its log, which the trial in which it did has.
     pub(crate) fn loss(&self, instance: SystemInstance) -> Option<String> {
-        let lost = self.lost.iter().find(|(of, _)| *of == instance);
-        lost.map(|(_, reason)| format!("earlier in this round: {reason}"))
+        let (_, reason) = self.lost.iter().find(|(of, _)| *of == instance)?;
+        let how = reason.split([';', '\n']).next().unwrap_or_default();
+        Some(format!("earlier in this round: {how}"))
     }
 
     /// What a system that is up has reported of itself.

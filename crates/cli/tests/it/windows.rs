@@ -86,7 +86,7 @@ fn every_view_has_a_row_for_a_round_and_says_what_was_up() {
     for text in [told.replace('\n', " "), view("report.md"), view("report.html")] {
         assert!(text.contains(alternated), "{text}");
     }
-    let trials = view("report.csv").lines().filter(|line| line.contains(",total,")).count();
+    let trials = view("report.csv").lines().filter(|line| line.contains(",TOTAL,")).count();
     assert_eq!(trials, 8, "{}", view("report.csv"));
     assert!(view("report.html").contains("3 windows of closed loop, 2s after 200ms of warm-up"));
     assert!(view("report.html").contains("with queue.slow up beside it"));
@@ -193,10 +193,11 @@ fn a_server_that_exits_is_not_started_again_in_its_round_and_the_other_goes_on()
         let [TrialStatus::Crashed(_), TrialStatus::Crashed(later)] = ends[..] else {
             panic!("{ends:?}")
         };
-        assert!(later.starts_with("earlier in this round: "), "{later}");
+        assert!(later.starts_with("earlier in this round: MariaDB ended by itself"), "{later}");
+        assert_eq!(later.lines().count(), 1, "its log is told once: {later}");
     }
     let told = both(&output);
-    let starts = told.lines().filter(|line| line.starts_with("maria.mortal: ")).count();
+    let starts = told.lines().filter(|line| line.starts_with("maria.mortal: MariaDB 1")).count();
     assert_eq!(starts, 2, "once in each round: {told}");
 }
 

@@ -115,7 +115,7 @@ fn a_trial_ends_as_the_worst_of_its_windows() {
     };
     let set = |at: usize, status: TrialStatus| {
         move |trials: &mut Vec<TrialRecord>| {
-            trials[at].end.as_mut().unwrap().status = status.clone()
+            trials[at].end.as_mut().unwrap().status = status.clone();
         }
     };
     let failed = TrialStatus::Failed("no".to_owned());
