@@ -48,7 +48,7 @@ fn ending(phase: usize, behaviour: Behaviour) -> String {
     };
     // Behind it stands what the shell has said, which differs from one to another.
     let told = error.split(';').next().unwrap_or_default();
-    told.chars().take(70).collect()
+    told.chars().take(70).collect::<String>().trim_end().to_owned()
 }
 
 #[test]
