@@ -27,7 +27,7 @@ pub(super) struct Figures {
     pub(super) fault: Option<String>,
     /// The inputs of earlier searches.
     #[serde(skip)]
-    earlier_inputs: u64,
+    pub(super) earlier_inputs: u64,
 }
 
 impl Figures {
