@@ -26,6 +26,8 @@ pub struct Plan {
     /// Number of windows of each variant in each round, under each load, while all variants of the system are up;
     /// `None` where they are measured one after the other.
     pub windows: Option<u32>,
+    /// Whether the machine's speed is measured before and after each window, to take what it explains out of comparisons.
+    pub control: bool,
     /// How the data is treated between trials.
     pub between: Between,
     /// What to do with existing tables.

@@ -33,6 +33,17 @@ pub(crate) fn read(reader: &mut OptionReader<'_>, problems: &mut Vec<Problem>) -
     }
 }
 
+/// `control`: whether the machine's speed is measured between windows.
+pub(crate) fn read_control(reader: &mut OptionReader<'_>, windows: Option<u32>) -> bool {
+    let control = reader.boolean("control", windows.is_some());
+    if control && windows.is_none() {
+        let message =
+            "`control` measures the machine's speed between windows, and the plan has none";
+        reader.reject("control", message, "set interleave = \"windows\", or leave `control` out");
+    }
+    control && windows.is_some()
+}
+
 fn read_table(table: &Options, problems: &mut Vec<Problem>) -> u32 {
     let mut reader = table.reader();
     if !reader.is_given("windows") {
