@@ -6,6 +6,7 @@
 mod asked;
 mod checks;
 mod comparisons;
+mod covariates;
 mod equals;
 mod goals;
 mod intervals;
@@ -54,7 +55,9 @@ pub(crate) struct Arguments {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Only this table
-    #[arg(long, value_parser = ["comparisons", "methods", "recordings", "checks", "intervals", "ends", "rounds", "seeks", "usl"])]
+    #[arg(long, value_parser = [
+        "comparisons", "methods", "recordings", "checks", "intervals", "ends", "rounds", "seeks", "usl", "covariates",
+    ])]
     only: Option<String>,
     /// The folder of the recordings [default: benchmarks/recordings]
     #[arg(long)]
@@ -100,6 +103,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     page.table::<seeks::Sought>("seeks")?;
     page.table::<sweeps::OnTheLaw>("usl")?;
     page.table::<sweeps::Queueing>("usl")?;
+    page.table::<covariates::Controlled>("covariates")?;
     let goals = page.goals.table().map(|table| format!("## Goals\n\n{table}\n"));
     for section in goals.into_iter().chain(page.sections) {
         println!("{section}");

@@ -14,6 +14,7 @@ mod compare;
 mod connections;
 mod contrast;
 mod cost;
+mod covariates;
 mod draws;
 mod drift;
 mod estimate;
@@ -25,6 +26,7 @@ mod growth;
 mod host;
 mod hot;
 mod latency;
+mod least_squares;
 mod level_change;
 mod levels;
 mod looks;
@@ -62,6 +64,9 @@ pub use compare::{
 pub use connections::ConnectionFigure;
 pub use contrast::{Contrast, Tests};
 pub use cost::{CostFigure, ServedLoad, Work};
+pub use covariates::{
+    Adjusted, Adjustment, CovariateFigure, CovariateRole, MeasuredVariant, Timing, WindowFigure, adjust,
+};
 pub use estimate::{Estimate, Interval95, Method, over_repetitions};
 pub use figure::{Between, Metric, OverTime};
 pub use finding::{Code, Finding, Severity, Subject, Value};

@@ -16,6 +16,7 @@ mod host;
 mod identity;
 mod interval;
 mod loaded_rows;
+mod machine_speed;
 mod member_exit;
 mod operation;
 mod outage;
@@ -46,6 +47,7 @@ pub use host::{
 pub use identity::Identity;
 pub use interval::{Interval, Phase};
 pub use loaded_rows::LoadedRows;
+pub use machine_speed::{MachineSpeed, SpeedSample};
 pub use member_exit::MemberExit;
 pub use operation::{Operation, OperationId, OperationKind};
 pub use outage::Outage;

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use nix::sched::{CpuSet, sched_setaffinity};
+use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 
 /// Lets the calling thread, and threads that it starts from now on, run on these CPUs alone. The kernel leaves out
@@ -19,29 +19,31 @@ pub fn bind_thread(cpus: impl IntoIterator<Item = usize>) -> io::Result<()> {
     Ok(sched_setaffinity(Pid::from_raw(0), &set)?)
 }
 
+/// The CPUs that the calling thread may run on.
+///
+/// # Errors
+/// When the kernel does not say.
+pub fn usable_cpus() -> io::Result<Vec<usize>> {
+    let set = sched_getaffinity(Pid::from_raw(0))?;
+    Ok((0..CpuSet::count()).filter(|cpu| set.is_set(*cpu) == Ok(true)).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use std::thread;
 
-    use nix::sched::sched_getaffinity;
-
     use super::*;
-
-    fn allowed() -> Vec<usize> {
-        let set = sched_getaffinity(Pid::from_raw(0)).unwrap();
-        (0..CpuSet::count()).filter(|cpu| set.is_set(*cpu).unwrap()).collect()
-    }
 
     #[test]
     fn only_the_calling_thread_is_bound() {
-        let before = allowed();
+        let before = usable_cpus().unwrap();
         let last = *before.last().unwrap();
         let bound = thread::spawn(move || {
             bind_thread([last]).unwrap();
-            allowed()
+            usable_cpus().unwrap()
         });
         assert_eq!(bound.join().unwrap(), [last]);
-        assert_eq!(allowed(), before);
+        assert_eq!(usable_cpus().unwrap(), before);
     }
 
     #[test]

@@ -46,7 +46,7 @@ impl Figure {
 
     /// Its value in a trial. `None` when it is not known, and for a latency that is only known to be at least so
     /// long.
-    fn of(self, trial: &Trial<'_>) -> Option<f64> {
+    pub(crate) fn of(self, trial: &Trial<'_>) -> Option<f64> {
         let summary = &trial.summary;
         let exact = |(value, is_bound): (f64, bool)| (!is_bound).then_some(value);
         match self {

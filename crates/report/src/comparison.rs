@@ -1,10 +1,11 @@
 //! Variants of a system side by side: ratios of each variant's figures to those of the first.
 
-use analysis::{Comparison, LEVEL, ROUNDS_MIN, RoundFigure, Significance, compare_by, over_points};
+use analysis::{Comparison, LEVEL, ROUNDS_MIN, RoundFigure, Significance};
 use measure::RoundsRule;
 use record::VariantRecord;
 
 use crate::compared_figure::Figure;
+use crate::covariates::{self, Controlled};
 use crate::differences;
 use crate::digest::{Digest, Point, load_text};
 use crate::noise_floor;
@@ -110,34 +111,64 @@ impl<'d, 'a> Group<'d, 'a> {
         let at = self.digest.points.iter().position(|known| std::ptr::eq(known, point));
         let row = self.rows.iter().find(|row| row.point.is_some() && row.point == at);
         let known = row.and_then(|row| row.by(figure));
-        known.map_or_else(|| self.alone(point, figure), |known| known.found)
+        match known {
+            Some(known) => known.found(),
+            None => Some(self.alone(point, figure)?.answer()),
+        }
+    }
+
+    /// What covariates make of the comparison of a variant's point with the baseline's, by a figure of the table.
+    pub(crate) fn control(&self, point: &Point<'_>, figure: Figure) -> Option<&'d Controlled> {
+        let at = self.digest.points.iter().position(|known| std::ptr::eq(known, point));
+        let row = self.rows.iter().find(|row| row.point.is_some() && row.point == at)?;
+        row.by(figure)?.controlled.as_ref()
+    }
+
+    /// What covariates make of the comparison of each row, by the figure that decides.
+    pub(crate) fn controls(
+        &self,
+    ) -> impl Iterator<Item = (&'d [String; 3], Figure, &'d Controlled)> {
+        self.shown().filter_map(|row| {
+            let judged = row.by(row.judged_by)?;
+            Some((&row.lead, judged.figure, judged.controlled.as_ref()?))
+        })
+    }
+
+    /// The rows of the table: all but those of the baseline that was measured again.
+    fn shown(&self) -> impl Iterator<Item = &'d Row> {
+        let again = self.again;
+        self.rows.iter().filter(move |row| Some(row.lead[0].as_str()) != again)
     }
 
     /// Compares a variant's point with the baseline's.
-    fn alone(&self, point: &Point<'_>, figure: Figure) -> Option<Comparison> {
-        let base = self.beside(point)?;
-        let least = self.least_difference();
-        compare_by(self.rule(), &self.rounds(base, figure)?, &self.rounds(point, figure)?, least)
+    fn alone(&self, point: &Point<'_>, figure: Figure) -> Option<Controlled> {
+        let points = [self.beside(point)?, point];
+        covariates::compared(self.digest, points, figure, self.least_difference())
     }
 
     /// Compares a variant with the baseline over all its points.
-    fn overall(&self, name: &str, figure: Figure) -> Option<Comparison> {
-        let of = |name: &str| -> Option<Vec<RoundFigure>> {
-            let points = self.points(name);
-            let points: Option<Vec<_>> =
-                points.iter().map(|point| self.rounds(point, figure)).collect();
-            Some(over_points(&points?))
-        };
-        let least = self.least_difference();
-        compare_by(self.rule(), &of(self.baseline())?, &of(name)?, least)
+    fn overall(&self, name: &str, figure: Figure) -> Option<Controlled> {
+        let points = self.points(name).into_iter().map(|point| self.alone(point, figure));
+        let points = points.collect::<Option<Vec<_>>>()?;
+        covariates::over_all(self.rule(), &points, self.least_difference())
     }
 
     /// The comparison of a variant with the baseline over all its points, by the figure that decides.
     pub(crate) fn verdict(&self, name: &str) -> (Figure, Option<Comparison>) {
         let figure = self.judged_by(&self.points(name));
-        // The last row of a variant is over all its points, or of its only one.
-        let row = self.rows.iter().rfind(|row| row.lead[0] == name);
-        (figure, row.and_then(|row| row.found(figure)))
+        (figure, self.last_row(name).and_then(|row| row.by(figure)?.found()))
+    }
+
+    /// Whether what covariates explain is taken out of that comparison.
+    pub(crate) fn is_adjusted(&self, name: &str) -> bool {
+        let figure = self.judged_by(&self.points(name));
+        let controlled = self.last_row(name).and_then(|row| row.by(figure)?.controlled.as_ref());
+        controlled.is_some_and(Controlled::is_adjusted)
+    }
+
+    /// The last row of a variant, which is over all its points, or of its only one.
+    fn last_row(&self, name: &str) -> Option<&'d Row> {
+        self.rows.iter().rfind(|row| row.lead[0] == name)
     }
 
     /// How many rounds there were, whole or not.
@@ -186,8 +217,8 @@ impl<'d, 'a> Group<'d, 'a> {
         let noise = self.again.map(|_| noise_floor::NOTE.to_owned());
         let windows = windows::note(self.digest);
         let ended = rounds::ended(self).map(|ended| ended.text());
-        let all = [windows, ended, self.too_few_rounds(), self.unknown_latencies(), noise];
-        all.into_iter().flatten().collect()
+        let rounds = [windows, ended, self.too_few_rounds(), self.unknown_latencies()];
+        rounds.into_iter().chain([noise, covariates::note(self)]).flatten().collect()
     }
 
     /// What too few rounds mean, when some point has too few of them.
@@ -239,8 +270,7 @@ impl<'d, 'a> Group<'d, 'a> {
     /// A row for each variant and load, and one over all loads: ratios to the baseline with their 95 %
     /// intervals, the figures that they are made of, and a verdict.
     pub(crate) fn table(&self) -> Table {
-        let rows = || self.rows.iter().filter(|row| Some(row.lead[0].as_str()) != self.again);
-        let latencies = rows().filter_map(|row| row.figures[1].found);
+        let latencies = self.shown().filter_map(|row| row.figures[1].found());
         let unit = TimeUnit::for_smallest(latencies.flat_map(|it| [it.variant, it.baseline]));
         let mut table = Table::new().words("variant").words("workload").words("load");
         table = table.group().words("verdict").words("by");
@@ -251,7 +281,7 @@ impl<'d, 'a> Group<'d, 'a> {
             table = table.numbers(format!("{unit} of {}", self.baseline()));
         }
         table = table.group().numbers("rounds").numbers("rounds to decide").numbers("crashed");
-        rows().for_each(|row| table.row(row.cells(unit)));
+        self.shown().for_each(|row| table.row(row.cells(unit)));
         table.without_columns(|head, cells| {
             head == "crashed" && cells.iter().all(|cell| *cell == "0")
                 || head != "crashed" && cells.iter().all(|cell| cell.is_empty() || *cell == "-")
@@ -266,11 +296,13 @@ impl<'d, 'a> Group<'d, 'a> {
     /// Compares every variant, and the baseline that was measured again, with the baseline: a row for each load, and
     /// one over several loads.
     fn compare_all(&self) -> Vec<Row> {
-        let figures = |found: &dyn Fn(Figure) -> [Option<Comparison>; 2]| {
+        let figures = |found: &dyn Fn(Figure) -> [Option<Controlled>; 2]| {
             self.figures().map(|figure| {
-                let [found, noise] = found(figure);
+                let [controlled, noise] = found(figure);
+                let found = controlled.as_ref().map(Controlled::answer);
                 let rounds_needed = found.and_then(|found| self.rounds_needed(&found));
-                Compared { figure, found, floor: noise_floor::of(noise), rounds_needed }
+                let floor = noise_floor::of(noise.as_ref().map(Controlled::answer));
+                Compared { figure, controlled, floor, rounds_needed }
             })
         };
         let again = |point: &Point<'_>| self.alike(self.again?, point);
@@ -315,6 +347,19 @@ impl<'d, 'a> Group<'d, 'a> {
         differences::table(&columns)
     }
 
+    /// The tables below that of the comparison, each with its caption; those that do not apply are empty.
+    pub(crate) fn tables_below(&self) -> [(&'static str, Table); 3] {
+        [
+            (covariates::RATIOS, covariates::ratios(self)),
+            (covariates::COVARIATES, covariates::covariates(self)),
+            (DIFFERENCES, self.differences()),
+        ]
+    }
+
+    pub(crate) fn digest(&self) -> &'d Digest<'a> {
+        self.digest
+    }
+
     /// Products with versions and storage of all variants.
     pub(crate) fn under_test(&self) -> String {
         self.digest.under_test()
@@ -333,7 +378,7 @@ impl<'d, 'a> Group<'d, 'a> {
 }
 
 /// The caption of the table of differences.
-pub(crate) const DIFFERENCES: &str = "What distinguishes the variants";
+const DIFFERENCES: &str = "What distinguishes the variants";
 
 /// A row of the table.
 #[derive(Debug)]
@@ -351,7 +396,7 @@ pub(crate) struct Row {
 #[derive(Debug)]
 struct Compared {
     figure: Figure,
-    found: Option<Comparison>,
+    controlled: Option<Controlled>,
     /// The noise floor, as a logarithm.
     floor: Option<f64>,
     rounds_needed: Option<usize>,
@@ -362,25 +407,20 @@ impl Row {
         self.figures.iter().find(|it| it.figure == figure)
     }
 
-    fn found(&self, figure: Figure) -> Option<Comparison> {
-        self.by(figure)?.found
-    }
-
     fn cells(&self, unit: TimeUnit) -> Vec<String> {
         let judged_by = self.judged_by;
         let judged = self.by(judged_by);
         let verdict = judged.and_then(Compared::verdict);
-        let rounds = judged.and_then(|it| it.found).map_or(0, |found| found.ratio.rounds);
+        let rounds = judged.and_then(Compared::found).map_or(0, |found| found.ratio.rounds);
         let rounds_needed = judged.and_then(|it| it.rounds_needed);
         let mut row = self.lead.to_vec();
         row.extend([verdict.unwrap_or_else(|| "not compared".to_owned()), judged_by.name()]);
         for it in &self.figures {
+            let found = it.found();
             let cell =
-                |of: &dyn Fn(&Comparison) -> String| it.found.as_ref().map_or("-".to_owned(), of);
+                |of: &dyn Fn(&Comparison) -> String| found.as_ref().map_or("-".to_owned(), of);
             row.push(cell(&|it| format!("{:.3}", it.ratio.ratio)));
-            let interval = it.found.map(|it| it.ratio).filter(|it| it.logs.has_interval());
-            let text = |it: analysis::Ratio| format!("{:.3} to {:.3}", it.low, it.high);
-            row.push(interval.map_or(String::new(), text));
+            row.push(found.map_or(String::new(), |found| interval(&found)));
             row.push(it.floor.map_or(String::new(), noise_floor::show));
             row.push(cell(&|found| it.figure.show(found.variant, unit)));
             row.push(cell(&|found| it.figure.show(found.baseline, unit)));
@@ -392,9 +432,23 @@ impl Row {
     }
 }
 
+/// The 95 % interval of a ratio; empty when there is none.
+pub(crate) fn interval(found: &Comparison) -> String {
+    let ratio = found.ratio;
+    match ratio.logs.has_interval() {
+        true => format!("{:.3} to {:.3}", ratio.low, ratio.high),
+        false => String::new(),
+    }
+}
+
 impl Compared {
+    /// The comparison that counts.
+    fn found(&self) -> Option<Comparison> {
+        self.controlled.as_ref().map(Controlled::answer)
+    }
+
     fn verdict(&self) -> Option<String> {
-        let found = self.found?;
+        let found = self.found()?;
         let mark = noise_floor::mark(noise_floor::is_within(&found, self.floor));
         Some(format!("{}{mark}", self.figure.verdict(found.verdict)))
     }

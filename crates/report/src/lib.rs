@@ -10,6 +10,7 @@ mod comparison;
 mod composite;
 mod conclusion;
 mod confidence;
+mod covariates;
 mod cross_check;
 mod csv;
 mod differences;

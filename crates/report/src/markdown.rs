@@ -28,7 +28,9 @@ pub fn markdown(digest: &Digest<'_>) -> String {
     }
     for group in comparison::groups(digest) {
         section(&mut out, &group.caption(), &group.table());
-        section(&mut out, comparison::DIFFERENCES, &group.differences());
+        for (title, table) in group.tables_below() {
+            section(&mut out, title, &table);
+        }
         out.push_str(&format!("{}\n\n", comparison::NOTE));
         for text in group.notes() {
             out.push_str(&format!("{}\n\n", escape_markdown(&text)));

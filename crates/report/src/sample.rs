@@ -81,6 +81,7 @@ pub(crate) fn failed() -> Run {
         member_exits: Vec::new(),
         conditions: Vec::new(),
         ceiling: None,
+        speed: None,
         plans: Vec::new(),
         end: Some(TrialEnd::failed("nothing listens there")),
         damage: None,

@@ -48,10 +48,10 @@ pub fn summary(digest: &Digest<'_>, page: Option<&Path>, width: Option<usize>) -
         out.push_str(
             "\nBeside each ratio are the geometric means that it is made of; above are medians.\n",
         );
-        let differences = group.differences();
-        if !differences.is_empty() {
-            let title = comparison::DIFFERENCES;
-            out.push_str(&format!("\n{title}:\n\n{}\n", differences.text_within(width)));
+        for (title, table) in group.tables_below() {
+            if !table.is_empty() {
+                out.push_str(&format!("\n{title}:\n\n{}\n", table.text_within(width)));
+            }
         }
         group.notes().iter().for_each(|text| out.push_str(&format!("{text}\n")));
     }

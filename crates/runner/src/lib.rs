@@ -18,6 +18,7 @@ mod generator_watch;
 mod generators;
 mod idle;
 mod listener;
+mod machine_speed;
 mod member_exits;
 mod offer;
 mod pacing;

@@ -16,6 +16,7 @@ use system::{Scratch, demand_cpus};
 use crate::building::Build;
 use crate::data_check::check_data;
 use crate::generators::Fleet;
+use crate::machine_speed::SpeedBefore;
 use crate::phase_failure::PhaseFailure;
 use crate::source::{FinishedTrial, SourcedTrial, TrialSource};
 use crate::test_bed::{self, TestBed};
@@ -241,6 +242,8 @@ impl<'a> Sequence<'a> {
             }
             load => load?,
         };
+        let of = (self.experiment, trial);
+        let speed = SpeedBefore::measure(of, test_bed.access(), listener);
         let TrialRun { mut status, mut recorder, mut member_exits, messages } = trial::run(
             self.experiment,
             trial,
@@ -250,6 +253,9 @@ impl<'a> Sequence<'a> {
             self.stop,
             listener,
         )?;
+        if let Some(speed) = speed.filter(|_| !self.stop.is_asked()) {
+            speed.measure_after(of, &mut recorder, listener)?;
+        }
         if test_bed.exited().is_none()
             && !self.stop.is_asked()
             && self.is_checked(trial)

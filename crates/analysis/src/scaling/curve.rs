@@ -4,14 +4,14 @@
 //! `c0 + c1 (N - 1) + c2 N (N - 1)` with `c0 = 1 / gamma`, `c1 = alpha / gamma` and `c2 = beta / gamma`. It is linear in
 //! these coefficients, so that a coefficient, the peak, or the gain of more clients is fixed by a linear condition on them.
 
+use crate::least_squares::least_squares;
+
 /// The steps of a fit; each has about twice as many right digits as the one before.
 const STEPS_MAX: usize = 100;
 /// A step is shortened by half at most so often.
 const HALVINGS_MAX: i32 = 40;
 /// A fit has converged when a step makes the sum of squares smaller by no more than this part.
 const CONVERGED: f64 = 1e-13;
-/// Columns whose part that no other column explains is smaller than this, squared, are the same.
-const SINGULAR: f64 = 1e-15;
 
 /// A throughput that was measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -212,58 +212,17 @@ fn nearest(
 /// The solution of a linear problem of least squares with up to three unknowns, from the weight, the columns and the value
 /// of each row; `None` when the columns depend on each other.
 fn solved(rows: impl Iterator<Item = (f64, [f64; 3], f64)>, count: usize) -> Option<[f64; 3]> {
-    let mut matrix = [[0.0; 3]; 3];
-    let mut right = [0.0; 3];
-    for (weight, columns, value) in rows {
-        for at in 0..count {
-            right[at] += weight * columns[at] * value;
-            for other in 0..count {
-                matrix[at][other] += weight * columns[at] * columns[other];
-            }
-        }
+    let (mut columns, mut values) = (vec![Vec::new(); count], Vec::new());
+    for (weight, terms, value) in rows {
+        let root = weight.sqrt();
+        columns.iter_mut().zip(terms).for_each(|(column, term)| column.push(root * term));
+        values.push(root * value);
     }
-    // Columns of length 1: the sizes of the terms differ by the square of the clients.
-    let mut lengths = [0.0; 3];
-    for at in 0..count {
-        lengths[at] = matrix[at][at].sqrt();
+    let mut solution = [0.0; 3];
+    for (unknown, found) in solution.iter_mut().zip(least_squares(columns, values)) {
+        *unknown = found?;
     }
-    if lengths[..count].iter().any(|length| !length.is_finite() || *length <= 0.0) {
-        return None;
-    }
-    for at in 0..count {
-        right[at] /= lengths[at];
-        for other in 0..count {
-            matrix[at][other] /= lengths[at] * lengths[other];
-        }
-    }
-    let mut solution = by_cholesky(&mut matrix, right, count)?;
-    (0..count).for_each(|at| solution[at] /= lengths[at]);
     Some(solution)
-}
-
-/// Solves a symmetric system whose diagonal is 1.
-fn by_cholesky(matrix: &mut [[f64; 3]; 3], mut right: [f64; 3], count: usize) -> Option<[f64; 3]> {
-    for at in 0..count {
-        for before in 0..at {
-            let known: f64 = (0..before).map(|it| matrix[at][it] * matrix[before][it]).sum();
-            matrix[at][before] = (matrix[at][before] - known) / matrix[before][before];
-        }
-        let known: f64 = (0..at).map(|it| matrix[at][it].powi(2)).sum();
-        let rest = matrix[at][at] - known;
-        if rest < SINGULAR {
-            return None;
-        }
-        matrix[at][at] = rest.sqrt();
-    }
-    for at in 0..count {
-        let known: f64 = (0..at).map(|it| matrix[at][it] * right[it]).sum();
-        right[at] = (right[at] - known) / matrix[at][at];
-    }
-    for at in (0..count).rev() {
-        let known: f64 = (at + 1..count).map(|it| matrix[it][at] * right[it]).sum();
-        right[at] = (right[at] - known) / matrix[at][at];
-    }
-    Some(right)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 
 mod command_line;
 mod compare;
+mod covariates;
 mod cross_check;
 mod data;
 mod driver_load;

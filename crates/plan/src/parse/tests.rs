@@ -340,7 +340,7 @@ colour = "red"
     2 | repetition = 3
       | ^^^^^^^^^^
       |
-      = help: did you mean `repetitions`? allowed: between, ceiling, cleanup, existing, interleave, least_difference, load, name, noise, percentiles, repetitions, rounds, seed, seek, sql, system, systems, title, watch, workload, workloads
+      = help: did you mean `repetitions`? allowed: between, ceiling, cleanup, control, existing, interleave, least_difference, load, name, noise, percentiles, repetitions, rounds, seed, seek, sql, system, systems, title, watch, workload, workloads
 
     error: unknown key `systms`
      --> plans/x.toml:3:2
@@ -348,7 +348,7 @@ colour = "red"
     3 | [systms.sqlite]
       |  ^^^^^^
       |
-      = help: did you mean `systems`? allowed: between, ceiling, cleanup, existing, interleave, least_difference, load, name, noise, percentiles, repetitions, rounds, seed, seek, sql, system, systems, title, watch, workload, workloads
+      = help: did you mean `systems`? allowed: between, ceiling, cleanup, control, existing, interleave, least_difference, load, name, noise, percentiles, repetitions, rounds, seed, seek, sql, system, systems, title, watch, workload, workloads
 
     error: unknown key `before_perpare`
      --> plans/x.toml:7:1
@@ -744,7 +744,7 @@ fn passwords_are_never_shown() {
     1 | tite = "mysql://u:***@h"
       | ^^^^
       |
-      = help: did you mean `title`? allowed: between, ceiling, cleanup, existing, interleave, least_difference, load, name, noise, percentiles, repetitions, rounds, seed, seek, sql, system, systems, title, watch, workload, workloads
+      = help: did you mean `title`? allowed: between, ceiling, cleanup, control, existing, interleave, least_difference, load, name, noise, percentiles, repetitions, rounds, seed, seek, sql, system, systems, title, watch, workload, workloads
 
     error: `seed` is "mysql://u:***@h/d", not a whole number
      --> plans/x.toml:2:8

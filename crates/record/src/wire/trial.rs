@@ -4,7 +4,7 @@ use std::mem;
 
 use jiff::Timestamp;
 use measure::{
-    Ceiling, Condition, DecidedEnds, Edges, MemberExit, Operation, OperationKind, OperationTally,
+    Ceiling, Condition, DecidedEnds, Edges, MachineSpeed, MemberExit, Operation, OperationKind, OperationTally,
     Outage, Phase, QueryPlan, TimedTurn,
 };
 use serde::{Deserialize, Serialize};
@@ -47,6 +47,8 @@ pub(crate) struct TrialFile {
     conditions: Vec<ConditionFile>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     ceiling: Option<Ceiling>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    speed: Option<MachineSpeed>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     plans: Vec<QueryPlan>,
     /// How many lines `intervals.jsonl` has; from the trial's end on.
@@ -154,6 +156,7 @@ impl From<&TrialRecord> for TrialFile {
             member_exits: record.member_exits.clone(),
             conditions: record.conditions.iter().map(ConditionFile::from).collect(),
             ceiling: record.ceiling.clone(),
+            speed: record.speed,
             plans: record.plans.clone(),
             interval_lines: None,
             end: record.end.as_ref().map(EndFile::from),
@@ -254,6 +257,7 @@ impl TrialFile {
             member_exits: self.member_exits,
             conditions,
             ceiling: self.ceiling,
+            speed: self.speed,
             plans: self.plans,
             end,
             ..TrialRecord::new(header)

@@ -49,6 +49,7 @@ fn of_variant(digest: &Digest<'_>, group: &Group<'_, '_>, at: usize, name: &str)
     };
     values.extend(of_one(&verdict));
     values.push(repetitions(&verdict));
+    values.extend(group.is_adjusted(name).then(|| ("adjusted", text("the machine's speed"))));
     if points.len() > 1 {
         let is_alike = |point: &&&Point<'_>| {
             let alone = group.compare(point, group.judged_by(&[**point]));

@@ -67,14 +67,14 @@ impl Code {
             Self::Faster => (
                 "faster",
                 "{candidate} is faster than {baseline}[ under {workload}]: {figure} {change} (95 % interval {low} to \
-                 {high})[, {rounds:round|rounds}][, {trials:trial|trials} of each][, {runs:run|runs} of each][, over \
-                 {loads} loads together, of which {alike} show it alone]",
+                 {high})[, {rounds:round|rounds}][, adjusted for {adjusted}][, {trials:trial|trials} of each][, \
+                 {runs:run|runs} of each][, over {loads} loads together, of which {alike} show it alone]",
             ),
             Self::Slower => (
                 "slower",
                 "{candidate} is slower than {baseline}[ under {workload}]: {figure} {change} (95 % interval {low} to \
-                 {high})[, {rounds:round|rounds}][, {trials:trial|trials} of each][, {runs:run|runs} of each][, over \
-                 {loads} loads together, of which {alike} show it alone]",
+                 {high})[, {rounds:round|rounds}][, adjusted for {adjusted}][, {trials:trial|trials} of each][, \
+                 {runs:run|runs} of each][, over {loads} loads together, of which {alike} show it alone]",
             ),
             Self::FasterUnderLoads => (
                 "faster-under-loads",
@@ -91,15 +91,15 @@ impl Code {
             Self::NoDifference => (
                 "no-difference",
                 "{candidate} and {baseline} show no difference[ under {workload}] larger than {largest} in {figure}[, \
-                 under {loads} loads][, {rounds:round|rounds}][, {trials:trial|trials} of each][, {runs:run|runs} of \
-                 each]",
+                 under {loads} loads][, {rounds:round|rounds}][, adjusted for {adjusted}][, {trials:trial|trials} of \
+                 each][, {runs:run|runs} of each]",
             ),
             Self::Undecided => (
                 "undecided",
                 "Whether {candidate} or {baseline} is faster[ under {workload}] is not decided: {figure} \
                  {least_change}[ to {most_change}][ (95 % interval {low} to {high})][ under {loads} loads][, with 95 % \
-                 intervals from {lowest} to {highest}][, {rounds:round|rounds}][, {trials:trial|trials} of each][, \
-                 {runs:run|runs} of each]; more repetitions would narrow it",
+                 intervals from {lowest} to {highest}][, {rounds:round|rounds}][, adjusted for {adjusted}][, \
+                 {trials:trial|trials} of each][, {runs:run|runs} of each]; more repetitions would narrow it",
             ),
             Self::NotRepeated => (
                 "not-repeated",

@@ -4,7 +4,7 @@ use analysis::Comparison;
 
 use super::{figures, paragraph, section, table};
 use crate::compared_figure::Figure;
-use crate::comparison::{DIFFERENCES, Group, NOTE, groups};
+use crate::comparison::{Group, NOTE, groups};
 use crate::digest::{Digest, Point, load_text};
 use crate::noise_floor;
 use crate::svg::{Axis, Chart, Dot, Series, Size};
@@ -20,7 +20,9 @@ pub(crate) fn compared(digest: &Digest<'_>) -> String {
         let charts = digest.workloads().into_iter().filter_map(|workload| chart(group, workload));
         body.push_str(&figures(&charts.collect::<Vec<_>>(), &format!("v{at}")));
         body.push_str(&table(&group.table(), &group.caption()));
-        body.push_str(&table(&group.differences(), DIFFERENCES));
+        for (title, below) in group.tables_below() {
+            body.push_str(&table(&below, title));
+        }
         body.push_str(&paragraph(NOTE));
         group.notes().iter().for_each(|text| body.push_str(&paragraph(text)));
     }

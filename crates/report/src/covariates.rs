@@ -1,0 +1,235 @@
+//! Covariates of comparisons: the machine's speed beside each window and dyno's own CPU time, what they explain of
+//! the noise, and the ratios with and without that.
+
+mod tables;
+#[cfg(test)]
+mod tests;
+
+use analysis::{
+    Adjustment, Comparison, CovariateRole, MeasuredVariant, RoundFigure, Timing, WindowFigure,
+    adjust, compare_by, over_points,
+};
+use measure::RoundsRule;
+use record::TrialRecord;
+use serde_json::{Value, json};
+
+use crate::compared_figure::Figure;
+use crate::digest::{Digest, Point, Trial};
+pub(crate) use tables::{COVARIATES, RATIOS, covariates, note, ratios};
+
+/// A covariate of the windows of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Covariate {
+    /// CPU time of fixed arithmetic between loads.
+    Arithmetic,
+    /// CPU time of round trips over the loopback interface between loads.
+    RoundTrips,
+    /// CPU time of dyno for a transaction.
+    OwnCpu,
+}
+
+impl Covariate {
+    const ALL: [Self; 3] = [Self::Arithmetic, Self::RoundTrips, Self::OwnCpu];
+
+    fn timing(self) -> Timing {
+        match self {
+            Self::Arithmetic | Self::RoundTrips => Timing::BetweenLoads,
+            Self::OwnCpu => Timing::DuringLoad,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Arithmetic => "arithmetic",
+            Self::RoundTrips => "loopback round trip",
+            Self::OwnCpu => "dyno's CPU for a transaction",
+        }
+    }
+
+    fn key(self) -> &'static str {
+        match self {
+            Self::Arithmetic => "arithmetic",
+            Self::RoundTrips => "round_trip",
+            Self::OwnCpu => "own_cpu",
+        }
+    }
+
+    /// Its value for a window, in any unit; `None` when it is not known, or means something else.
+    fn of(self, window: &TrialRecord) -> Option<f64> {
+        match self {
+            Self::Arithmetic => Some(window.speed?.arithmetic_ns()),
+            Self::RoundTrips => Some(window.speed?.round_trip_ns()),
+            // In virtual time it is that of the simulation, and with an embedded system that of the system.
+            Self::OwnCpu if window.header.is_embedded => None,
+            Self::OwnCpu => {
+                let end = window.end.as_ref().filter(|end| !end.generators.is_empty())?;
+                let used = end.usage?;
+                Some(used.cpu_ns() as f64 / window.total.transactions as f64)
+            }
+        }
+    }
+}
+
+/// A comparison of a variant with the baseline, with the figures of the rounds that it is made of, the baseline's
+/// first.
+#[derive(Clone, Debug)]
+struct Rounds {
+    found: Comparison,
+    rounds: [Vec<RoundFigure>; 2],
+}
+
+/// A comparison, and what covariates make of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Controlled {
+    measured: Rounds,
+    /// What the covariates explain; `None` where none were measured, and over several loads.
+    control: Option<Control>,
+    /// Without what they explain; `None` where they explain nothing.
+    adjusted: Option<Rounds>,
+}
+
+/// The covariates of a comparison.
+#[derive(Clone, Debug)]
+struct Control {
+    covariates: Vec<Covariate>,
+    adjustment: Adjustment,
+}
+
+impl Controlled {
+    /// The comparison that counts: the adjusted one where there is one.
+    pub(crate) fn answer(&self) -> Comparison {
+        self.counted().found
+    }
+
+    /// Whether it is the adjusted one.
+    pub(crate) fn is_adjusted(&self) -> bool {
+        self.adjusted.is_some()
+    }
+
+    fn counted(&self) -> &Rounds {
+        self.adjusted.as_ref().unwrap_or(&self.measured)
+    }
+
+    /// For programs; `None` without covariates.
+    pub(crate) fn json(&self) -> Option<Value> {
+        let Control { covariates, adjustment } = self.control.as_ref()?;
+        let ratio = |found: &Comparison| {
+            let ratio = found.ratio;
+            json!({
+                "ratio": ratio.ratio,
+                "low_95": ratio.low,
+                "high_95": ratio.high,
+                "low_90": ratio.low_90,
+                "high_90": ratio.high_90,
+            })
+        };
+        let figures = covariates.iter().zip(&adjustment.covariates);
+        let figures = figures.map(|(covariate, figure)| {
+            json!({
+                "covariate": covariate.key(),
+                "during_load": covariate.timing() == Timing::DuringLoad,
+                "coefficient": figure.coefficient,
+                "effect": ratio(&figure.effect),
+                "role": role_key(figure.role),
+            })
+        });
+        Some(json!({
+            "measured": ratio(&self.measured.found),
+            "adjusted": self.adjusted.as_ref().map(|it| ratio(&it.found)),
+            "explained": adjustment.explained,
+            "explained_by_all": adjustment.explained_by_all,
+            "covariates": figures.collect::<Vec<_>>(),
+        }))
+    }
+}
+
+fn role_key(role: CovariateRole) -> &'static str {
+    match role {
+        CovariateRole::Used => "used",
+        CovariateRole::MayBeMoved => "may-be-moved",
+        CovariateRole::Redundant => "redundant",
+        CovariateRole::ExplainsNothing => "explains-nothing",
+    }
+}
+
+/// Compares a variant's point with the baseline's by a figure; `None` when there is nothing to compare.
+pub(crate) fn compared(
+    digest: &Digest<'_>,
+    [baseline, variant]: [&Point<'_>; 2],
+    figure: Figure,
+    least_difference: f64,
+) -> Option<Controlled> {
+    let rounds = [figure.in_rounds(digest, baseline)?, figure.in_rounds(digest, variant)?];
+    let rule = digest.run.header.rounds.as_ref();
+    let found = compare_by(rule, &rounds[0], &rounds[1], least_difference)?;
+    let control = control(digest, [baseline, variant], figure, &rounds, least_difference);
+    let adjusted = control.as_ref().and_then(|control| {
+        let adjusted = control.adjustment.adjusted.as_ref()?;
+        Some(Rounds { found: adjusted.comparison, rounds: adjusted.rounds.clone() })
+    });
+    Some(Controlled { measured: Rounds { found, rounds }, control, adjusted })
+}
+
+/// Compares over several points of a variant: each round has the geometric mean of its points. It is adjusted as far
+/// as the points are.
+pub(crate) fn over_all(
+    rule: Option<&RoundsRule>,
+    points: &[Controlled],
+    least_difference: f64,
+) -> Option<Controlled> {
+    let over = |of: fn(&Controlled) -> &Rounds| {
+        let side = |side: usize| {
+            over_points(&points.iter().map(|it| of(it).rounds[side].clone()).collect::<Vec<_>>())
+        };
+        let rounds = [side(0), side(1)];
+        let found = compare_by(rule, &rounds[0], &rounds[1], least_difference)?;
+        Some(Rounds { found, rounds })
+    };
+    let is_adjusted = points.iter().any(|point| point.adjusted.is_some());
+    Some(Controlled {
+        measured: over(|point| &point.measured)?,
+        control: None,
+        adjusted: is_adjusted.then(|| over(Controlled::counted)).flatten(),
+    })
+}
+
+/// What the covariates that all windows of both have make of a comparison; `None` without windows or covariates.
+fn control(
+    digest: &Digest<'_>,
+    points: [&Point<'_>; 2],
+    figure: Figure,
+    rounds: &[Vec<RoundFigure>; 2],
+    least_difference: f64,
+) -> Option<Control> {
+    let records = || points.iter().flat_map(|point| windows(digest, point)).map(|it| it.1.record);
+    // Dyno's own CPU time alone would be a covariate that the variant can move.
+    records().next().filter(|_| records().all(|window| window.speed.is_some()))?;
+    let is_known = |covariate: &Covariate| records().all(|it| covariate.of(it).is_some());
+    let covariates: Vec<Covariate> = Covariate::ALL.into_iter().filter(is_known).collect();
+    let figures = |point: &Point<'_>| -> Option<Vec<WindowFigure>> {
+        let of = |(round, window): (u32, &Trial<'_>)| {
+            let values = covariates.iter().map(|covariate| covariate.of(window.record));
+            let (value, covariates) = (figure.of(window)?, values.collect::<Option<_>>()?);
+            Some(WindowFigure { round, value, covariates })
+        };
+        windows(digest, point).map(of).collect()
+    };
+    let [baseline, variant] = [figures(points[0])?, figures(points[1])?];
+    let timings: Vec<Timing> = covariates.iter().map(|covariate| covariate.timing()).collect();
+    let baseline = MeasuredVariant { rounds: &rounds[0], windows: &baseline };
+    let variant = MeasuredVariant { rounds: &rounds[1], windows: &variant };
+    let adjustment = adjust(&timings, baseline, variant, least_difference)?;
+    Some(Control { covariates, adjustment })
+}
+
+/// The windows of the complete rounds of a point, each with its round.
+fn windows<'d, 'a>(
+    digest: &'d Digest<'a>,
+    point: &'d Point<'_>,
+) -> impl Iterator<Item = (u32, &'d Trial<'a>)> {
+    let rounds = point.trials.iter().map(|at| &digest.trials[*at]);
+    rounds.filter(|trial| trial.is_complete()).flat_map(|trial| {
+        let round = trial.record.header.repetition;
+        trial.windows.iter().map(move |window| (round, window))
+    })
+}
