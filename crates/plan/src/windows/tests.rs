@@ -1,3 +1,5 @@
+//! Windows of a plan: their number, their order, their warm-ups, and what does not go with them.
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 

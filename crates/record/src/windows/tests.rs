@@ -1,3 +1,5 @@
+//! Windows that are put together: counts, times, ends, and what was watched.
+
 use measure::{
     Connections, ConnectionsReading, Edges, Host, HostReading, Interval, Nanos, Operation,
     OperationId, OperationKind, Outage, Phase, Series, Server, Tally, TcpCounters, Watched,
