@@ -81,7 +81,7 @@ mod tests {
     /// round and down in the next.
     fn look(goal: RoundsGoal, rounds: u32, ratio: f64, spread: f64) -> RoundsLook {
         let figure = |round: u32, value: f64| RoundFigure { round, place: 0, value };
-        let sign = |round: u32| if round % 2 == 0 { spread } else { -spread };
+        let sign = |round: u32| if round.is_multiple_of(2) { spread } else { -spread };
         let baseline: Vec<_> = (0..rounds).map(|round| figure(round, 100.0)).collect();
         let variant = (0..rounds).map(|round| figure(round, 100.0 * ratio * sign(round).exp()));
         let variant: Vec<_> = variant.collect();
