@@ -5,8 +5,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 use measure::{
     Ceiling, Condition, DecidedEnds, Edges, Failure, Identity, Interval, LatencyHistogram,
-    LoadedRows, MachineSpeed, MemberExit, Nanos, Operation, OperationTally, Outage, Phase, QueryPlan, Rules,
-    Tally, TimedTurn, TrialStatus, Watched, sum,
+    LoadedRows, MachineSpeed, MemberExit, Nanos, Operation, OperationTally, Outage, Phase,
+    QueryPlan, Rules, Tally, TimedTurn, TrialStatus, Watched, sum,
 };
 use plan::{Arrivals, Rate};
 use serde::{Deserialize, Serialize};

@@ -4,8 +4,8 @@ use std::mem;
 
 use jiff::Timestamp;
 use measure::{
-    Ceiling, Condition, DecidedEnds, Edges, MachineSpeed, MemberExit, Operation, OperationKind, OperationTally,
-    Outage, Phase, QueryPlan, TimedTurn,
+    Ceiling, Condition, DecidedEnds, Edges, MachineSpeed, MemberExit, Operation, OperationKind,
+    OperationTally, Outage, Phase, QueryPlan, TimedTurn,
 };
 use serde::{Deserialize, Serialize};
 
