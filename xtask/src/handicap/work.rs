@@ -56,7 +56,7 @@ impl Pilot {
 pub(super) fn first_work(system: System) -> u64 {
     match system {
         System::Mariadb => 600,
-        System::Tidb | System::TidbGoamd64 => 2_000,
+        System::Tidb | System::TidbGoamd64 => 1_000,
         System::Echo => 5_000,
     }
 }
