@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Nanos;
+use crate::{Nanos, sum};
 
 /// Segments and bytes of several TCP connections together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,6 +61,32 @@ pub struct ConnectionsReading {
     pub round_trip_ns: Option<Nanos>,
 }
 
+impl ConnectionsReading {
+    /// Readings of different connections at about the same time, together; `None` without any. The time is their
+    /// mean.
+    pub fn sum(readings: &[Self]) -> Option<Self> {
+        let total = |of: fn(&Self) -> u64| sum(readings.iter().map(of));
+        let open = total(|it| it.open);
+        let round_trips = total(|it| it.round_trip_ns.unwrap_or(0).saturating_mul(it.open));
+        Some(Self {
+            at_ns: total(|it| it.at_ns).checked_div(readings.len() as u64)?,
+            open,
+            ended: total(|it| it.ended),
+            ended_unreported: total(|it| it.ended_unreported),
+            counters: TcpCounters {
+                segments_sent: total(|it| it.counters.segments_sent),
+                segments_received: total(|it| it.counters.segments_received),
+                data_segments_sent: total(|it| it.counters.data_segments_sent),
+                data_segments_received: total(|it| it.counters.data_segments_received),
+                segments_retransmitted: total(|it| it.counters.segments_retransmitted),
+                bytes_acknowledged: total(|it| it.counters.bytes_acknowledged),
+                bytes_received: total(|it| it.counters.bytes_received),
+            },
+            round_trip_ns: round_trips.checked_div(open),
+        })
+    }
+}
+
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_zero(count: &u64) -> bool {
     *count == 0
@@ -78,6 +104,26 @@ pub struct Connections {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn readings_of_different_connections_add_up_and_round_trips_are_weighed() {
+        let reading = |at_ns, open, segments_sent, round_trip_ns| ConnectionsReading {
+            at_ns,
+            open,
+            ended: 2,
+            counters: TcpCounters { segments_sent, ..TcpCounters::default() },
+            round_trip_ns,
+            ..ConnectionsReading::default()
+        };
+        let [one, other] = [reading(10, 3, 100, Some(40)), reading(20, 1, 11, Some(80))];
+        let both = ConnectionsReading { ended: 4, ..reading(15, 4, 111, Some(50)) };
+        assert_eq!(ConnectionsReading::sum(&[one, other]), Some(both));
+        assert_eq!(
+            ConnectionsReading::sum(&[reading(7, 0, 5, None)]),
+            Some(reading(7, 0, 5, None))
+        );
+        assert_eq!(ConnectionsReading::sum(&[]), None);
+    }
 
     #[test]
     fn each_counter_is_differenced_separately() {

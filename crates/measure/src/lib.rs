@@ -62,7 +62,7 @@ pub use tally::{
     transaction_latencies,
 };
 pub use timed_turn::TimedTurn;
-pub use watched::{Gap, Host, Process, Series, Server, Side, Watched};
+pub use watched::{Gap, Host, Process, ProcessIdentity, Series, Server, Side, Watched};
 
 /// Nanoseconds: a point on a run's own monotonic clock, or a length of time.
 pub type Nanos = u64;

@@ -48,6 +48,18 @@ pub struct Process {
     pub side: Side,
 }
 
+/// A process by what is the same in all namespaces of its machine: the process knows it of itself, and a watcher
+/// finds the process by it, also from outside of its container.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessIdentity {
+    /// Identifies the kernel that runs it; empty when not known.
+    pub boot: String,
+    /// Its process id as the process itself sees it.
+    pub pid: u32,
+    /// When it began, in the kernel's ticks since the boot.
+    pub started_ticks: u64,
+}
+
 /// The side of a trial that a process belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -16,7 +16,7 @@ mod server;
 mod statements;
 pub(crate) mod stores;
 
-pub use discover::{processes_by_name, server_processes};
+pub use discover::{own_boot, own_identity, processes_by_name, processes_with, server_processes};
 pub use host::{HostWatch, LOOK_PERIOD};
 pub use panels::server_kinds;
 pub use server::{ServerWatch, read_page};

@@ -1,9 +1,9 @@
-//! Finds the processes of an external server that runs on this machine.
+//! Finds processes of this machine: those of an external server, and those that have told who they are.
 
 use std::collections::HashSet;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 
-use measure::{Process, Side};
+use measure::{Process, ProcessIdentity, Side};
 use procfs::net::TcpState;
 use procfs::process::FDTarget;
 
@@ -44,6 +44,46 @@ pub fn processes_by_name(names: &[(String, Side)]) -> Vec<Process> {
         Some(Process { name: name.clone(), pid, side: *side })
     });
     found.collect()
+}
+
+/// Identifies the kernel that runs; empty when not known. Source: random(4), `boot_id`.
+pub fn own_boot() -> String {
+    let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id");
+    text.unwrap_or_default().trim().to_owned()
+}
+
+/// The identity of this process; `None` when the kernel does not tell when it began.
+pub fn own_identity() -> Option<ProcessIdentity> {
+    let stat = procfs::process::Process::myself().and_then(|process| process.stat());
+    let started_ticks = stat.ok()?.starttime;
+    Some(ProcessIdentity { boot: own_boot(), pid: std::process::id(), started_ticks })
+}
+
+/// The processes of this machine with these identities, as far as they are there, on this side of the load. Those of
+/// containers are found too, under their number here.
+pub fn processes_with(identities: &[ProcessIdentity], side: Side) -> Vec<Process> {
+    let boot = own_boot();
+    let here: Vec<&ProcessIdentity> = identities.iter().filter(|it| it.boot == boot).collect();
+    if here.is_empty() {
+        return Vec::new();
+    }
+    let Ok(processes) = procfs::process::all_processes() else { return Vec::new() };
+    let found = processes.flatten().filter_map(|process| {
+        let (pid, stat) = (u32::try_from(process.pid).ok()?, process.stat().ok()?);
+        let is_it = |it: &&&ProcessIdentity| {
+            it.started_ticks == stat.starttime && Some(it.pid) == own_number(&process)
+        };
+        here.iter().find(is_it)?;
+        Some(Process { name: stat.comm, pid, side })
+    });
+    found.collect()
+}
+
+/// The number of a process as it sees itself: that in the innermost of its namespaces. Source: proc_pid_status(5),
+/// `NSpid`.
+fn own_number(process: &procfs::process::Process) -> Option<u32> {
+    let innermost = process.status().ok()?.nspid.and_then(|numbers| numbers.last().copied());
+    u32::try_from(innermost.unwrap_or(process.pid)).ok()
 }
 
 /// The kernel's numbers of the sockets on this machine that listen for these addresses.
@@ -123,6 +163,45 @@ mod tests {
         assert_eq!(found, [Process { name, pid: child.id(), side: Side::Client }]);
         assert!(processes_by_name(&[("a-name".to_owned(), Side::Client)]).is_empty());
         assert!(processes_by_name(&[]).is_empty());
+    }
+
+    #[test]
+    fn a_process_is_found_by_its_identity_alone() {
+        let own = own_identity().unwrap();
+        let found = processes_with(std::slice::from_ref(&own), Side::Client);
+        let pids: Vec<u32> = found.iter().map(|process| process.pid).collect();
+        assert_eq!(pids, [std::process::id()]);
+        let before = ProcessIdentity { started_ticks: own.started_ticks - 1, ..own.clone() };
+        let next = ProcessIdentity { pid: own.pid + 1, ..own.clone() };
+        let elsewhere = ProcessIdentity { boot: "another".to_owned(), ..own };
+        assert_eq!(processes_with(&[before, next, elsewhere], Side::Client), []);
+    }
+
+    #[test]
+    fn a_process_in_a_namespace_of_its_own_is_found_by_the_number_that_it_has_there() {
+        // It is the first process there, so its number is 1. Needs root.
+        let mut outer = crate::command("unshare");
+        let mut outer = outer.args(["--pid", "--fork", "sleep", "60"]).spawn().unwrap();
+        let is_inner = |process: &procfs::process::Process| {
+            let stat = process.stat();
+            stat.is_ok_and(|it| it.comm == "sleep" && it.ppid.cast_unsigned() == outer.id())
+        };
+        let inner = std::iter::repeat_with(|| {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+            procfs::process::all_processes().unwrap().flatten().find(is_inner)
+        });
+        let inner = inner.take(6_000).flatten().next().unwrap();
+        let started_ticks = inner.stat().unwrap().starttime;
+        let identity = ProcessIdentity { boot: own_boot(), pid: 1, started_ticks };
+        let found = processes_with(&[identity], Side::Client);
+        nix::sys::signal::kill(
+            nix::unistd::Pid::from_raw(inner.pid),
+            nix::sys::signal::Signal::SIGKILL,
+        )
+        .unwrap();
+        outer.wait().unwrap();
+        let pids: Vec<i32> = found.iter().map(|process| process.pid.cast_signed()).collect();
+        assert_eq!(pids, [inner.pid]);
     }
 
     #[test]
