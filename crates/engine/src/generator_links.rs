@@ -25,6 +25,9 @@ const LEAD_NS: Nanos = 200_000_000;
 /// How much longer than a generator waits for its workers the coordinator waits for generators, so that a generator
 /// reports an interval without a worker that stands still before the interval is passed on without the generator.
 const HOLD_MORE: Duration = Duration::from_secs(1);
+/// So many times the coordinator waits for a generator that has not ended though it should have: 5 s. Waits are
+/// counted rather than time, so that a coordinator that stood still itself does not take a generator for lost.
+const END_WAITS_MAX: u32 = 250;
 
 /// A generator of a load.
 #[derive(Debug)]
@@ -91,6 +94,7 @@ struct Link {
     closed: usize,
     /// Whether it is done or lost: it has nothing more to say.
     is_over: bool,
+    is_lost: bool,
 }
 
 struct GeneratorLinks<'a> {
@@ -102,6 +106,12 @@ struct GeneratorLinks<'a> {
     operations: usize,
     is_virtual: bool,
     interval: Duration,
+    /// How long after the window a generator waits for answers.
+    drain_timeout: Duration,
+    /// The clock, and when the load began on it; `None` before.
+    begun: Option<(Clock, Nanos)>,
+    /// How often nothing came though all generators should have ended.
+    end_waits: u32,
     /// Phase and begin of each interval, as the first generator has reported it.
     begins: BTreeMap<usize, (Phase, Nanos)>,
     /// The last end of the window that was commanded.
@@ -117,7 +127,7 @@ impl<'a> GeneratorLinks<'a> {
     ) -> Self {
         let link = |generator: GeneratorLink| {
             let clients = generator.part.clients(offer, load);
-            Link { generator, clients, closed: 0, is_over: false }
+            Link { generator, clients, closed: 0, is_over: false, is_lost: false }
         };
         Self {
             control,
@@ -128,6 +138,9 @@ impl<'a> GeneratorLinks<'a> {
             operations: load.operations().len(),
             is_virtual: offer.is_virtual(),
             interval: offer.interval,
+            drain_timeout: offer.drain_timeout,
+            begun: None,
+            end_waits: 0,
             begins: BTreeMap::new(),
             ending: None,
             is_abandoned: false,
@@ -208,6 +221,20 @@ impl<'a> GeneratorLinks<'a> {
         (counts != [self.operations; 2]).then(|| "it counts other operations".to_owned())
     }
 
+    /// A generator that has not ended long after it should have: its process is there, but does nothing any more.
+    fn overdue(&mut self) -> Option<(usize, Told)> {
+        let (clock, start) = self.begun.as_ref().filter(|_| !self.is_virtual)?;
+        let drained = self.control.end().saturating_add(nanos(self.drain_timeout));
+        let is_due = self.is_abandoned || clock.now().saturating_sub(*start) > drained;
+        self.end_waits += u32::from(is_due);
+        if self.end_waits < END_WAITS_MAX {
+            return None;
+        }
+        let unit = self.links.iter().position(|link| !link.is_over)?;
+        let reason = "the load is over, and it has not reported its end".to_owned();
+        Some((unit, self.told(unit, FromGenerator::Lost(reason))?))
+    }
+
     /// What a message of a generator tells; `None` for what comes after its end.
     fn told(&mut self, unit: usize, message: FromGenerator) -> Option<Told> {
         if self.links.get(unit)?.is_over {
@@ -228,10 +255,10 @@ impl<'a> GeneratorLinks<'a> {
         if let Told::Lost(_) = &told {
             let _ = self.links[unit].generator.commands.send(Command(UnitCommand::Abandon));
         }
-        self.links[unit].is_over = matches!(
-            told,
-            Told::Lost(_) | Told::Report(UnitReport::Done(_) | UnitReport::Broken { .. })
-        );
+        let is_done = matches!(told, Told::Report(UnitReport::Done(_)));
+        let is_lost = matches!(told, Told::Lost(_) | Told::Report(UnitReport::Broken { .. }));
+        let link = &mut self.links[unit];
+        (link.is_over, link.is_lost) = (is_done || is_lost, is_lost);
         Some(told)
     }
 }
@@ -254,7 +281,7 @@ impl Steering for GeneratorLinks<'_> {
     }
 
     fn goes_on_without(&self, _unit: usize) -> bool {
-        self.go_on_without_lost && self.links.iter().any(|link| !link.is_over)
+        self.go_on_without_lost && self.links.iter().any(|link| !link.is_lost)
     }
 
     fn hold(&self, interval: Duration) -> Duration {
@@ -264,7 +291,7 @@ impl Steering for GeneratorLinks<'_> {
     fn next(&mut self, wait: Duration) -> Result<Option<(usize, Told)>, AllGone> {
         match self.reports.recv_timeout(wait) {
             Ok((unit, message)) => Ok(self.told(unit, message).map(|told| (unit, told))),
-            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Timeout) => Ok(self.overdue()),
             Err(RecvTimeoutError::Disconnected) => Err(AllGone),
         }
     }
@@ -272,6 +299,7 @@ impl Steering for GeneratorLinks<'_> {
     fn start(&mut self, clock: &Clock) -> Nanos {
         let start = clock.now() + self.lead_ns();
         self.command_all(&UnitCommand::Start { kernel_ns: clock.to_kernel(start) });
+        self.begun = Some((clock.clone(), start));
         start
     }
 

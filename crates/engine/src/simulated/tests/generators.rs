@@ -377,6 +377,49 @@ fn a_generator_that_stands_still_is_missing_until_what_it_counted_follows() {
     assert!(kept.intervals.len() > 35, "{} parts of 35 intervals", kept.intervals.len());
 }
 
+/// What is said of a generator whose process lives and reports its intervals, but not its end.
+const NOT_ENDED: &str = "the load is over, and it has not reported its end";
+
+#[test]
+fn a_generator_that_never_ends_is_lost_after_the_load() {
+    let endless = |generator, report: Report| match report.is_last() && generator == 1 {
+        true => Vec::new(),
+        false => vec![FromGenerator::Report(report)],
+    };
+    let (generator, reason) = ("generator 1".to_owned(), NOT_ENDED.to_owned());
+    let lost = LoadEnd::GeneratorLost { generator, reason };
+    for (go_on_without_lost, ended) in [(false, lost), (true, LoadEnd::Complete)] {
+        let (offered, load) = real(Duration::from_millis(500));
+        let offered = OfferedLoad { drain_timeout: Duration::ZERO, ..offered };
+        let way = Way { report: &endless, go_on_without_lost, ..FAITHFUL };
+        let observer = RecordingObserver::default();
+        let (outcome, kept) = run_on(&[1, 1], (&offered, &load), &way, observer);
+        assert_eq!(outcome.unwrap().ended, ended);
+        assert_eq!(kept.lost, [(1, NOT_ENDED.to_owned())]);
+        assert!(kept.of_generators[&1] > 0, "its intervals are counted");
+    }
+}
+
+#[test]
+fn a_generator_that_never_ends_does_not_hold_up_an_interrupt() {
+    let (offered, load) = real(Duration::from_secs(60));
+    let stop = Stop::new();
+    let again = stop.clone();
+    let endless = |generator, report: Report| {
+        if report.is_last() && generator == 1 {
+            // The user asks for the end at once.
+            again.ask();
+            return Vec::new();
+        }
+        vec![FromGenerator::Report(report)]
+    };
+    let way = Way { report: &endless, ..FAITHFUL };
+    let observer = RecordingObserver { stops: Some((3, stop)), ..RecordingObserver::default() };
+    let (outcome, kept) = run_on(&[1, 1], (&offered, &load), &way, observer);
+    assert_eq!(outcome.unwrap().ended, LoadEnd::Interrupted);
+    assert_eq!(kept.lost, [(1, NOT_ENDED.to_owned())]);
+}
+
 #[test]
 fn a_start_that_comes_too_late_is_told() {
     let (offered, load) = real(Duration::from_secs(60));
