@@ -34,6 +34,8 @@ pub enum Framing {
     TlsRecord,
     /// A frame of tRPC.
     TrpcFrame,
+    /// A frame between two dynos.
+    DynoFrame,
 }
 
 impl Framing {
@@ -43,16 +45,17 @@ impl Framing {
             let field = bytes.get(at..at + length)?;
             Some(field.iter().fold(0, |number, byte| number << 8 | usize::from(*byte)))
         };
+        let low_first = |length: usize| {
+            let field = bytes.get(..length)?;
+            Some(field.iter().rev().fold(0, |number, byte| number << 8 | usize::from(*byte)))
+        };
         let (head, length) = match self {
             Self::Bytes(length) => (0, Some(length)),
-            Self::MySqlPacket => {
-                let length = bytes.get(..3).map(|low_first| {
-                    low_first.iter().rev().fold(0, |all, byte| all << 8 | usize::from(*byte))
-                });
-                (4, length.map(|payload| payload + 4))
-            }
+            Self::MySqlPacket => (4, low_first(3).map(|payload| payload + 4)),
             Self::TlsRecord => (5, number(3, 2).map(|payload| payload + 5)),
             Self::TrpcFrame => (8, number(4, 4)),
+            // Behind the length there are a kind and a line end.
+            Self::DynoFrame => (4, low_first(4).map(|body| body + 6)),
         };
         length.unwrap_or(head).max(head).saturating_sub(bytes.len())
     }
@@ -68,6 +71,8 @@ mod tests {
         assert_eq!(missing(Framing::Bytes(3), b"ab"), 1);
         assert_eq!(missing(Framing::MySqlPacket, b""), 4);
         assert_eq!(missing(Framing::MySqlPacket, b"\x02\x01\0\0ab"), 256);
+        assert_eq!(missing(Framing::DynoFrame, b"\x02\0\0\0\x02a"), 2);
+        assert_eq!(missing(Framing::DynoFrame, b"\0\0\0\0\x01\n"), 0);
         assert_eq!(missing(Framing::TlsRecord, b"\x16\x03\x03\x01\x02abc"), 255);
         assert_eq!(missing(Framing::TrpcFrame, b"\x09\x30\0\0\0\0\0\x12\0\0\0\0\0\0\0\0a"), 1);
         assert_eq!(missing(Framing::TrpcFrame, b"\x09\x30\0\0\0\0\0\x12\0\0\0\0\0\0\0\0ab"), 0);

@@ -6,6 +6,7 @@
 
 mod act;
 mod behaviour;
+pub mod dyno;
 pub mod http2;
 pub mod mysql;
 mod phase;

@@ -98,7 +98,10 @@ impl FrameReader {
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         let left = self.bytes.len() - self.read;
         if self.read > 0 && left + bytes.len() <= self.bytes.capacity() {
-            self.bytes.drain(..self.read);
+            self.bytes.copy_within(self.read.., 0);
+            // Where these bytes were, no copy of a secret is left.
+            self.bytes[left..].zeroize();
+            self.bytes.truncate(left);
             self.read = 0;
         }
         if self.bytes.len() + bytes.len() > self.bytes.capacity() {
@@ -135,6 +138,7 @@ impl FrameReader {
             return Err(Problem::Garbage("a frame without its end".to_owned()));
         }
         let decoded = Frame::decode(kind, &frame[HEAD_BYTES..whole - 1])?;
+        self.bytes[self.read..self.read + whole].zeroize();
         self.read += whole;
         if self.read == self.bytes.len() {
             self.clear();
@@ -200,6 +204,21 @@ mod tests {
             prop_assert_eq!(read, frames);
             prop_assert!(!reader.is_within_frame());
         }
+    }
+
+    #[test]
+    fn frames_that_were_read_are_not_left_in_the_buffer() {
+        let frame = |text: &[u8]| Frame::Message(Zeroizing::new(text.to_vec()));
+        let has = |bytes: &[u8], text: &[u8]| bytes.windows(text.len()).any(|it| it == text);
+        let [one, two] = [b"secret one", b"secret two"].map(|text| frame(text).encode().unwrap());
+        let (mut reader, (begin, rest)) = (FrameReader::default(), two.split_at(14));
+        reader.push(&[&one[..], begin].concat());
+        assert_eq!(reader.next(), Ok(Some(frame(b"secret one"))));
+        // The next frame has not come whole, so the buffer is not empty.
+        assert!(!has(&reader.bytes, b"secret one") && has(&reader.bytes, b"secret tw"));
+        reader.push(rest);
+        assert_eq!(reader.next(), Ok(Some(frame(b"secret two"))));
+        assert_eq!(**reader.bytes, [0; 0]);
     }
 
     #[test]

@@ -6,9 +6,10 @@ use std::path::Path;
 use std::thread;
 
 use anyhow::Context;
-use measure::HostFacts;
+use measure::{HostFacts, ProcessIdentity};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use system::watch::{own_boot, own_identity};
 
 /// The running program.
 pub(crate) const OWN_PROGRAM: &str = "/proc/self/exe";
@@ -22,6 +23,8 @@ const READ_BYTES: usize = 256 << 10;
 pub(crate) struct Hello {
     pub(crate) version: String,
     pub(crate) facts: HostFacts,
+    /// The process, by which it is found where its host is watched; `None` when not known.
+    pub(crate) process: Option<ProcessIdentity>,
 }
 
 impl Hello {
@@ -39,13 +42,8 @@ impl Hello {
             build: sha256(Path::new(OWN_PROGRAM))?,
             boot: own_boot(),
         };
-        Ok(Self { version: VERSION.to_owned(), facts })
+        Ok(Self { version: VERSION.to_owned(), facts, process: own_identity() })
     }
-}
-
-/// Identifies the kernel that runs; empty when not known. Source: random(4), `boot_id`.
-pub(crate) fn own_boot() -> String {
-    kernel("random/boot_id")
 }
 
 /// A setting of the kernel; empty when not known.
@@ -90,9 +88,10 @@ mod tests {
 
     #[test]
     fn a_process_knows_its_host() {
-        let Hello { facts, version } = Hello::own().unwrap();
+        let Hello { facts, version, process } = Hello::own().unwrap();
         assert_eq!((facts.processor.as_str(), version.as_str()), (std::env::consts::ARCH, VERSION));
         assert!(facts.cores >= 1 && facts.kernel.starts_with("Linux "), "{facts:?}");
         assert_eq!((facts.build.len(), facts.boot.len()), (64, 36));
+        assert_eq!(process.map(|it| (it.boot, it.pid)), Some((facts.boot, std::process::id())));
     }
 }

@@ -5,20 +5,17 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use measure::{Host, HostReading, Process, Side};
+use measure::{Host, HostReading, Process, ProcessIdentity, Side};
 use plan::Place;
 use serde::{Deserialize, Serialize};
-use system::watch::{HostWatch, server_processes};
+use system::watch::{HostWatch, own_boot, processes_by_name, processes_with, server_processes};
 
-use crate::hello::own_boot;
 use crate::link::{Receiver, Sender};
 use crate::peer::{Peer, StartOptions};
 use crate::problem::{LinkError, Problem};
 
 /// The command of dyno's command line that calls [`serve_host_watch`].
 pub const HOST_WATCH_COMMAND: &str = "watch-host";
-/// The name of generators in lists of processes, for [`crate::End::on_stdio`]: by it they are found on their hosts.
-pub const GENERATOR_NAME: &str = "dyno-generator";
 
 /// How often a wait for an answer asks whether to give up.
 const TICK: Duration = Duration::from_millis(100);
@@ -38,6 +35,8 @@ pub struct HostWatchRequest {
     pub addresses: Vec<SocketAddr>,
     /// Processes with these names are watched, each on its side of the load.
     pub names: Vec<(String, Side)>,
+    /// Generators of the load: those of them that run there are watched.
+    pub generators: Vec<ProcessIdentity>,
 }
 
 /// What is asked of the dyno there.
@@ -196,7 +195,8 @@ fn written<T: Serialize>(value: anyhow::Result<T>) -> Answer {
 /// The processes of this machine that a request means, each once.
 fn processes(request: &HostWatchRequest) -> Vec<Process> {
     let mut found = server_processes(&request.addresses);
-    found.extend(system::watch::processes_by_name(&request.names));
+    found.extend(processes_by_name(&request.names));
+    found.extend(processes_with(&request.generators, Side::Client));
     found.sort_by_key(|process| process.pid);
     found.dedup_by_key(|process| process.pid);
     found.truncate(PROCESSES_MAX);

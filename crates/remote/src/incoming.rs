@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::Context;
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 use crate::problem::Problem;
 use crate::queue::Bytes;
@@ -56,18 +56,7 @@ impl Incoming {
         let (sender, parts) = mpsc::sync_channel(PARTS_MAX);
         let pump = move || {
             let mut buffer = Zeroizing::new(vec![0; READ_BYTES]);
-            loop {
-                let length = match source.read(&mut buffer) {
-                    Ok(0) => return,
-                    Ok(length) => length,
-                    Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                    Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                        thread::sleep(UNBLOCKED_PAUSE);
-                        continue;
-                    }
-                    Err(_) => return,
-                };
-                let bytes = Zeroizing::new(buffer[..length].to_vec());
+            while let Some(bytes) = read(&mut source, &mut buffer) {
                 if sender.send(Part { at_ns: net::kernel_ns(), bytes }).is_err() {
                     return;
                 }
@@ -94,6 +83,24 @@ impl Incoming {
     /// Gives back bytes that were not used.
     pub(crate) fn put_back(&mut self, bytes: Bytes) {
         self.rest = bytes;
+    }
+}
+
+/// The bytes that come next; `None` when there are no more. Nothing of them is left in the buffer: they may be a
+/// secret, and the buffer lives as long as the connection.
+fn read(source: &mut impl Read, buffer: &mut [u8]) -> Option<Bytes> {
+    loop {
+        match source.read(buffer) {
+            Ok(0) => return None,
+            Ok(length) => {
+                let bytes = Zeroizing::new(buffer[..length].to_vec());
+                buffer[..length].zeroize();
+                return Some(bytes);
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == ErrorKind::WouldBlock => thread::sleep(UNBLOCKED_PAUSE),
+            Err(_) => return None,
+        }
     }
 }
 
@@ -141,6 +148,16 @@ impl Lines {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bytes_that_were_read_are_not_left_in_the_buffer() {
+        let (mut source, mut buffer) = (&b"secret"[..], [0; 4]);
+        for expected in [&b"secr"[..], b"et"] {
+            assert_eq!(**read(&mut source, &mut buffer).unwrap(), *expected);
+            assert_eq!(buffer, [0; 4]);
+        }
+        assert_eq!(read(&mut source, &mut buffer), None);
+    }
 
     #[test]
     fn lines_are_found_across_cuts_and_the_rest_is_kept() {

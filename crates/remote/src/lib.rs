@@ -29,9 +29,7 @@ mod stderr;
 mod tests;
 
 pub use end::End;
-pub use host_watch::{
-    GENERATOR_NAME, HOST_WATCH_COMMAND, HostWatchRequest, RemoteHost, serve_host_watch,
-};
+pub use host_watch::{HOST_WATCH_COMMAND, HostWatchRequest, RemoteHost, serve_host_watch};
 pub use link::{Receiver, Sender};
 pub use peer::{Peer, StartOptions};
 pub use problem::{LinkError, Problem};

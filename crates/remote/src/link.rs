@@ -26,6 +26,8 @@ use crate::shared::Shared;
 
 /// How long a wait for a message lasts before it begins again.
 const WAIT_PERIOD: Duration = Duration::from_secs(1);
+/// So many answers to other questions may come before the one that is waited for.
+const OTHER_ANSWERS_MAX: usize = 4;
 /// How long a flush takes at most: by then a side that does not read is lost.
 const FLUSH_BOUND: Duration = Duration::from_secs(10);
 
@@ -104,7 +106,8 @@ impl Link {
         if !self.shared.outgoing.push_urgent(question) {
             return Err(Problem::Closed);
         }
-        loop {
+        // An earlier question may have been given up, and be answered now; it was one, and not many.
+        for _ in 0..OTHER_ANSWERS_MAX {
             let answer =
                 answers.recv_timeout(clock::ANSWER_BOUND).map_err(|error| match error {
                     mpsc::RecvTimeoutError::Timeout => {
@@ -112,12 +115,12 @@ impl Link {
                     }
                     mpsc::RecvTimeoutError::Disconnected => Problem::Closed,
                 })?;
-            // An earlier question may have been given up.
             if answer.number == number {
                 let ClockAnswer { theirs_ns, came_ns, .. } = answer;
                 return Ok(Reading { asked_ns, theirs_ns, answered_ns: came_ns });
             }
         }
+        Err(Problem::Garbage("answers to questions of the time that were not asked".to_owned()))
     }
 
     pub(crate) fn is_connected(&self) -> bool {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use measure::{ClockComparison, HostFacts};
+use measure::{ClockComparison, HostFacts, ProcessIdentity};
 use plan::Place;
 use system::PipedProcess;
 
@@ -42,6 +42,7 @@ impl StartOptions {
 /// A dyno in another place. It ends when this is dropped, and by itself when this process is gone.
 pub struct Peer {
     facts: HostFacts,
+    identity: Option<ProcessIdentity>,
     link: Link,
     process: Arc<PipedProcess>,
 }
@@ -60,18 +61,28 @@ impl Peer {
         start::start(place, options, stop)
     }
 
-    pub(crate) fn new(facts: HostFacts, link: Link, process: Arc<PipedProcess>) -> Self {
-        Self { facts, link, process }
+    /// One that has not said yet what it is.
+    pub(crate) fn new(link: Link, process: Arc<PipedProcess>) -> Self {
+        Self { facts: HostFacts::default(), identity: None, link, process }
     }
 
-    pub(crate) fn with_facts(mut self, facts: HostFacts) -> Self {
-        self.facts = facts;
+    pub(crate) fn introduced(
+        mut self,
+        facts: HostFacts,
+        identity: Option<ProcessIdentity>,
+    ) -> Self {
+        (self.facts, self.identity) = (facts, identity);
         self
     }
 
     /// Its host, and the build of its program.
     pub fn hello(&self) -> &HostFacts {
         &self.facts
+    }
+
+    /// Its process, for those who watch its host; `None` when not known.
+    pub fn identity(&self) -> Option<&ProcessIdentity> {
+        self.identity.as_ref()
     }
 
     /// How far its monotonic clock is from ours. May be called at any time, also during a load.

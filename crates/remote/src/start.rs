@@ -142,13 +142,13 @@ impl<'a> Starting<'a> {
         });
         let link = Link::begin(shared, incoming, Clock::Asks, (explain, on_lost))?;
         // From here on its end is that of the peer.
-        let peer = Peer::new(HostFacts::default(), link, process);
-        let facts = first_message(&peer, bound, stop)?;
+        let peer = Peer::new(link, process);
+        let Hello { facts, process, .. } = first_message(&peer, bound, stop)?;
         let HostFacts { build, .. } = &facts;
         if *build != program.sha256 {
             bail!("the dyno there has the build {build}, and the one here is {}", program.sha256);
         }
-        Ok(peer.with_facts(facts))
+        Ok(peer.introduced(facts, process))
     }
 
     /// Sends bytes as soon as there is room for them.
@@ -162,7 +162,7 @@ impl<'a> Starting<'a> {
                 // The reason may be on its way.
                 Pushed::Ended => return self.line(|_| None::<()>),
             }
-            self.tick(&mut idle)?;
+            self.wait_more(&mut idle, TICK)?;
         }
     }
 
@@ -183,26 +183,30 @@ impl<'a> Starting<'a> {
                     );
                 }
             }
+            let asked_ns = net::kernel_ns();
             match self.incoming.wait(TICK) {
-                Came::Part(part) => {
-                    idle = Idle::default();
-                    self.lines.push(&part.bytes);
-                }
-                Came::Nothing => self.tick(&mut idle)?,
+                // Bytes that are not the line are no progress: they may come one by one for ever.
+                Came::Part(part) => self.lines.push(&part.bytes),
+                Came::Nothing => {}
                 Came::End => bail!(self.how_it_ended(&Problem::Closed)),
             }
+            let waited = Duration::from_nanos(net::kernel_ns().saturating_sub(asked_ns));
+            self.wait_more(&mut idle, waited)?;
         }
     }
 
-    fn tick(&self, idle: &mut Idle) -> anyhow::Result<()> {
+    /// Counts a wait, and gives up when there was no progress for too long. A wait counts as a tick at most: if it
+    /// was longer, this process stood still itself.
+    fn wait_more(&self, idle: &mut Idle, waited: Duration) -> anyhow::Result<()> {
         if (self.stop)() {
             bail!("interrupted");
         }
         let written = self.shared.written.load(Ordering::Acquire);
-        *idle = Idle { ticks: if written == idle.written { idle.ticks + 1 } else { 0 }, written };
-        if TICK * idle.ticks >= self.bound {
+        let before = if written == idle.written { idle.waited } else { Duration::ZERO };
+        *idle = Idle { waited: before + waited.min(TICK), written };
+        if idle.waited >= self.bound {
             let bound = plan::show_duration(self.bound);
-            bail!("nothing has come for {bound}{}", said(&self.stderr));
+            bail!("it has not answered for {bound}{}", said(&self.stderr));
         }
         Ok(())
     }
@@ -212,27 +216,24 @@ impl<'a> Starting<'a> {
     }
 }
 
-/// For how long nothing was sent.
+/// For how long there was no progress: neither was the line found, nor were bytes taken by the other side.
 #[derive(Clone, Copy, Debug, Default)]
 struct Idle {
-    ticks: u32,
+    waited: Duration,
     written: u64,
 }
 
 /// What the other end says of itself.
-fn first_message(
-    peer: &Peer,
-    bound: Duration,
-    stop: &dyn Fn() -> bool,
-) -> anyhow::Result<HostFacts> {
+fn first_message(peer: &Peer, bound: Duration, stop: &dyn Fn() -> bool) -> anyhow::Result<Hello> {
     let (_, receiver) = peer.split();
     let ticks = bound.div_duration_f64(TICK) as u64;
     for _ in 0..ticks.max(1) {
-        if let Some(Hello { version, facts }) = receiver.receive_within(TICK)? {
+        if let Some(hello) = receiver.receive_within::<Hello>(TICK)? {
+            let version = &hello.version;
             if version != VERSION {
                 bail!("the dyno there has the version {version}, and the one here {VERSION}");
             }
-            return Ok(facts);
+            return Ok(hello);
         }
         if stop() {
             bail!("interrupted");

@@ -116,7 +116,7 @@ fn a_shell_that_is_none_ends_with_what_it_said() {
     assert!(error.contains("invalid"), "{error}");
     let silent = StartOptions { bound: Duration::from_millis(300), ..sandbox.options() };
     let error = sandbox.error("sh -c 'sleep 600'", &silent);
-    assert!(error.contains("nothing has come for 300ms"), "{error}");
+    assert!(error.contains("it has not answered for 300ms"), "{error}");
 }
 
 #[test]

@@ -1,0 +1,71 @@
+//! Frames between two dynos, as one in another place sends them, and the phases of the begin of a connection.
+
+use crate::{Act, Framing, LengthField, Phase};
+
+/// The line after which each side sends frames.
+const FRAMES: &[u8] = b"\ndyno-frames-1\n";
+/// What the side that has started the connection sends for it.
+const FRAMES_BYTES: usize = FRAMES.len() - 1;
+
+/// Kinds of frames.
+pub mod kind {
+    /// A sign of life.
+    pub const HEARTBEAT: u8 = 1;
+    /// A message.
+    pub const MESSAGE: u8 = 2;
+    /// A question of the time.
+    pub const CLOCK_QUESTION: u8 = 3;
+    /// Its answer.
+    pub const CLOCK_ANSWER: u8 = 4;
+}
+
+/// A frame.
+pub fn frame(kind: u8, body: &[u8]) -> Vec<u8> {
+    let length = (body.len() as u32).to_le_bytes();
+    [&length[..], &[kind], body, b"\n"].concat()
+}
+
+/// The answer to a question of the time with this number: the time is 0.
+fn answer(number: u64) -> Vec<u8> {
+    frame(kind::CLOCK_ANSWER, &[number.to_le_bytes(), [0; 8]].concat())
+}
+
+/// The phases up to the first comparison of clocks, with an honest first message.
+pub fn phases(hello: &[u8]) -> [Phase; 3] {
+    let hello = frame(kind::MESSAGE, hello);
+    let length = Some(LengthField { at: 0, bytes: 4, is_low_first: true });
+    let begun = vec![Act::Send(FRAMES.to_vec()), Act::Receive(Framing::Bytes(FRAMES_BYTES))];
+    let first_of_many = Vec::new();
+    let frames = Phase {
+        name: "begin of frames",
+        before: Vec::new(),
+        asked: None,
+        due: FRAMES.to_vec(),
+        length: None,
+        next: hello.clone(),
+        first_of_many: first_of_many.clone(),
+        repeated: b"Welcome\n".to_vec(),
+    };
+    let first_message = Phase {
+        name: "first message",
+        before: begun.clone(),
+        asked: None,
+        due: hello.clone(),
+        length,
+        next: frame(kind::CLOCK_QUESTION, &[0; 8]),
+        first_of_many: first_of_many.clone(),
+        repeated: frame(kind::HEARTBEAT, &[]),
+    };
+    let clock = Phase {
+        name: "answer of the clock",
+        before: [begun, vec![Act::Send(hello)]].concat(),
+        asked: Some(Framing::DynoFrame),
+        due: answer(1),
+        length,
+        next: frame(kind::CLOCK_QUESTION, &[0; 8]),
+        first_of_many,
+        // To a question that was not asked.
+        repeated: answer(0),
+    };
+    [frames, first_message, clock]
+}

@@ -1,0 +1,72 @@
+//! Programs that misbehave in place of a dyno in another place, in every phase of the begin of a connection.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::thread;
+use std::time::Duration;
+
+use measure::HostFacts;
+use peers::{Behaviour, Phase};
+use plan::Place;
+
+use crate::hello::{Hello, VERSION, sha256};
+use crate::message;
+use crate::peer::{Peer, StartOptions};
+
+/// How long a step may take without progress.
+const BOUND: Duration = Duration::from_secs(2);
+
+/// How a connection ends with a program that misbehaves in this way.
+fn ending(phase: usize, behaviour: Behaviour) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("program");
+    // The program in the place is a copy that was kept: so it says what it is as if it were this one.
+    fs::write(&program, "no program at all").unwrap();
+    let build = sha256(&program).unwrap();
+    let facts = HostFacts { build, ..HostFacts::default() };
+    let hello = Hello { version: VERSION.to_owned(), facts, process: None };
+    let phase: &Phase = &peers::dyno::phases(&message::encode(&hello).unwrap())[phase];
+    let address = peers::serve(behaviour.acts(phase)).unwrap();
+    let bridge = folder.path().join("bridge");
+    // The conversation of the script, of which the last word is the mark, and then the peer.
+    let script = format!(
+        "#!/bin/bash\necho \"dyno-shell-${{!#}} Linux $(uname -m) sha256\"\nread -r program\necho dyno-kept\n\
+         exec 3<>/dev/tcp/{}/{}\ncat <&3 &\nexec cat >&3\n",
+        address.ip(),
+        address.port()
+    );
+    fs::write(&bridge, script).unwrap();
+    fs::set_permissions(&bridge, fs::Permissions::from_mode(0o755)).unwrap();
+    let options = StartOptions { program, bound: BOUND, ..StartOptions::new("generator") };
+    let place = Place::parse(&format!("command:{}", bridge.display())).unwrap();
+    let error = match Peer::start(&place, &options, &|| false) {
+        Err(error) => error.root_cause().to_string(),
+        Ok(peer) => match peer.compare_clocks() {
+            Err(error) => error.to_string(),
+            Ok(compared) => format!("none: {compared:?}"),
+        },
+    };
+    // Behind it stands what the shell has said, which differs from one to another.
+    let told = error.split(';').next().unwrap_or_default();
+    told.chars().take(70).collect::<String>().trim_end().to_owned()
+}
+
+#[test]
+fn every_misbehaviour_at_the_begin_of_a_connection_ends_with_its_name() {
+    let names = peers::dyno::phases(&[]).map(|phase| phase.name);
+    let table: Vec<String> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..names.len())
+            .flat_map(|phase| Behaviour::ALL.map(|behaviour| (phase, behaviour)))
+            .map(|(phase, behaviour)| {
+                let row = move || (phase, behaviour, ending(phase, behaviour));
+                scope.spawn(row)
+            })
+            .collect();
+        let rows = threads.into_iter().map(|thread| thread.join().unwrap());
+        let row = |(phase, behaviour, ending): (usize, Behaviour, String)| {
+            format!("{}, {behaviour:?}: {ending}", names[phase])
+        };
+        rows.map(row).collect()
+    });
+    insta::assert_snapshot!(table.join("\n"));
+}
