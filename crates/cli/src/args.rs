@@ -210,6 +210,9 @@ pub(crate) struct BenchArgs {
     /// beside a service on this machine, or for each of `--client-cpus`].
     #[arg(long, value_name = "N")]
     pub(crate) workers: Option<String>,
+    /// Processes that share the load, such as `local,ssh://bench1` [default: the load comes from this process].
+    #[arg(long, value_name = "PLACE,...", value_delimiter = ',')]
+    pub(crate) generators: Vec<String>,
     /// CPUs that the threads of the load may use, such as `1` or `0-3,8` [default: all].
     #[arg(long, value_name = "CPUS")]
     pub(crate) client_cpus: Option<String>,

@@ -29,8 +29,8 @@ pub(crate) struct Generators {
     pub(crate) keep_copies: bool,
 }
 
-/// Reads the keys of `[load]` about generators.
-pub(crate) fn read(reader: &mut OptionReader<'_>) -> Generators {
+/// Reads the keys of `[load]` about generators, of a plan that watches other hosts or none.
+pub(crate) fn read(reader: &mut OptionReader<'_>, watches_hosts: bool) -> Generators {
     let places = read_places(reader);
     let read = Generators {
         places,
@@ -39,14 +39,16 @@ pub(crate) fn read(reader: &mut OptionReader<'_>) -> Generators {
     };
     // An empty list, such as one from an override, switches the generators off and leaves the other keys alone.
     if !reader.is_given("generators") {
-        for key in ["on_generator_loss", "keep_copies"] {
-            if reader.is_given(key) {
-                let message = format!("`{key}` is set without `generators`");
-                let help = format!(
-                    "the load comes from this process: leave `{key}` out, or set `generators`"
-                );
-                reader.reject(key, message, help);
-            }
+        if reader.is_given("on_generator_loss") {
+            let help = "the load comes from this process: leave `on_generator_loss` out, or set `generators`";
+            let message = "`on_generator_loss` is set without `generators`";
+            reader.reject("on_generator_loss", message, help);
+        }
+        if reader.is_given("keep_copies") && !watches_hosts {
+            let help = "no other host is reached: leave `keep_copies` out, set `generators`, or watch a host";
+            let message =
+                "`keep_copies` is set without `generators` and without a host in `endpoints`";
+            reader.reject("keep_copies", message, help);
         }
     }
     read
@@ -113,6 +115,19 @@ mod tests {
         assert_eq!(several.generators, [Place::Local, ssh]);
         let others = (several.on_generator_loss, several.keep_copies);
         assert_eq!(others, (OnGeneratorLoss::Continue, true));
+    }
+
+    #[test]
+    fn copies_are_kept_on_watched_hosts_too() {
+        let with = |watch: &str| {
+            let head = "workload = \"w\"\n[load]\nkeep_copies = true\n";
+            Plan::parse(source(&format!("{head}{watch}"))).map(|plan| plan.load.keep_copies)
+        };
+        let of_all = "[systems.s]\nkind = \"sqlite\"\n[watch]\nendpoints = \"ssh://db1\"";
+        let of_one = "[systems.s]\nkind = \"sqlite\"\nendpoints = [\"command:env\"]";
+        let page = "[systems.s]\nkind = \"sqlite\"\nendpoints = \"http://h/metrics\"";
+        assert!(with(of_all).unwrap() && with(of_one).unwrap());
+        assert!(with(page).unwrap_err().rendered.contains("without a host in `endpoints`"));
     }
 
     #[test]

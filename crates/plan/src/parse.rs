@@ -13,9 +13,9 @@ use crate::parts::{self, Part, Role};
 use crate::source::bad_name;
 use crate::variants::{self, Expanded};
 use crate::{
-    Between, Existing, Limit, LoadPlan, OpenLoop, OptionReader, Options, PhaseSql, Plan, Problem,
-    Problems, Rate, SeekPlan, Source, SystemPlan, Variant, WorkloadPlan, rate, seek, show_duration,
-    watch,
+    Between, EndpointPlan, Existing, Limit, LoadPlan, OpenLoop, OptionReader, Options, PhaseSql,
+    Plan, Problem, Problems, Rate, SeekPlan, Source, SystemPlan, Variant, WorkloadPlan, rate, seek,
+    show_duration, watch,
 };
 
 const CLIENTS: RangeInclusive<u64> = 1..=1_000_000;
@@ -123,6 +123,10 @@ fn read_plan(root: &Options, source: &Arc<Source>, problems: &mut Vec<Problem>) 
         seek
     });
     let has_noise = reader.boolean("noise", false);
+    let systems = read_systems(&mut reader, has_noise.then_some(root), problems);
+    let watch = watch::read(&mut reader, problems);
+    let of_systems = systems.iter().flat_map(|system| &system.endpoints);
+    let watches_hosts = of_systems.chain(&watch.endpoints).any(EndpointPlan::is_host);
     let plan = Plan {
         name: read_name(&mut reader, source),
         title: reader.text("title"),
@@ -136,12 +140,12 @@ fn read_plan(root: &Options, source: &Arc<Source>, problems: &mut Vec<Problem>) 
         sql: reader
             .table("sql", problems)
             .map_or_else(PhaseSql::default, |table| read_sql(&table, problems)),
-        systems: read_systems(&mut reader, has_noise.then_some(root), problems),
+        load: read_load(&mut reader, (seek.as_ref(), watches_hosts), problems),
+        systems,
         workloads: read_workloads(&mut reader, problems),
         unsuited: Vec::new(),
-        load: read_load(&mut reader, seek.as_ref(), problems),
         seek,
-        watch: watch::read(&mut reader, problems),
+        watch,
         ceiling: ceiling::read(&mut reader, problems),
         source: Arc::clone(source),
     };
@@ -239,7 +243,7 @@ fn read_workloads(reader: &mut OptionReader<'_>, problems: &mut Vec<Problem>) ->
 
 fn read_load(
     reader: &mut OptionReader<'_>,
-    seek: Option<&SeekPlan>,
+    (seek, watches_hosts): (Option<&SeekPlan>, bool),
     problems: &mut Vec<Problem>,
 ) -> LoadPlan {
     let table = reader.table("load", problems).unwrap_or_default();
@@ -256,7 +260,7 @@ fn read_load(
         None => read_limit(&mut reader, open.as_ref()),
     };
     let (warm_up, steady) = ending::read_warm_up(&mut reader, problems);
-    let Generators { places, on_loss, keep_copies } = generators::read(&mut reader);
+    let Generators { places, on_loss, keep_copies } = generators::read(&mut reader, watches_hosts);
     let load = LoadPlan {
         clients: clients.map_or_else(|| vec![1], |list| list.into_iter().map(to_usize).collect()),
         is_clients_given: seek.is_some() || reader.is_given("clients"),

@@ -25,6 +25,13 @@ pub struct EndpointPlan {
     pub source: EndpointSource,
 }
 
+impl EndpointPlan {
+    /// Whether it is a host, which a dyno there watches.
+    pub(crate) fn is_host(&self) -> bool {
+        matches!(self.source, EndpointSource::Host { .. })
+    }
+}
+
 /// What reports figures.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EndpointSource {

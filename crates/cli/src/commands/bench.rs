@@ -49,7 +49,8 @@ fn load(args: &BenchArgs) -> Pairs {
         ("cpus", args.client_cpus.clone()),
     ]);
     let clients = several("clients", &args.clients);
-    clients.chain(others).chain(several("rate", &args.rate)).collect()
+    let generators = several("generators", &args.generators);
+    clients.chain(others).chain(several("rate", &args.rate)).chain(generators).collect()
 }
 
 /// Values of one key; several values become a list.
