@@ -11,6 +11,7 @@ pub(crate) mod job_workload;
 mod known;
 mod member;
 mod message;
+mod own_connections;
 mod process;
 pub(crate) mod unfit;
 

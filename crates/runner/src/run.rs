@@ -225,7 +225,11 @@ fn wrong_answers(conditions: &[Condition]) -> Option<String> {
 impl<'a> Sequence<'a> {
     /// Runs the trials of a source until it has no more, or a stop is asked for.
     fn run(&mut self, source: &mut dyn TrialSource, listener: &mut dyn RunListener) -> Result<()> {
-        self.fleet = Fleet::start(&self.experiment.plan.load, self.stop)?;
+        self.fleet = match Fleet::start(&self.experiment.plan.load, self.stop) {
+            // They need not all have been reached by then.
+            Err(_) if self.stop.is_asked() => return Ok(()),
+            started => started?,
+        };
         let mut next = source.next(None)?;
         while let Some(sourced) = next.filter(|_| !self.stop.is_asked()) {
             let is_started = self.step(&sourced, listener)?;

@@ -18,6 +18,7 @@ use workload::{LoadKey, LoadPart, LoadProgress, Workload, WorkloadContext};
 
 use crate::cross_check::Check;
 use crate::experiment::TrialWorkload;
+use crate::generators::KnownGenerators;
 use crate::phase_failure::PhaseFailure;
 use crate::phase_limit::PhaseLimit;
 use crate::phase_timer::PhaseTimer;
@@ -108,14 +109,19 @@ impl<'a> TestBed<'a> {
         self.running.access()
     }
 
-    /// What to watch while load runs; `None` when the plan turns watching off.
-    pub(crate) fn watch_targets(&self) -> Option<WatchTargets> {
+    /// What to watch while this process offers load, or these generators; `None` when the plan turns watching off.
+    pub(crate) fn watch_targets(
+        &self,
+        generators: Option<&KnownGenerators>,
+    ) -> Option<WatchTargets> {
         let plan = &self.experiment.plan;
         let system = &plan.systems[self.instance.system];
         let (watch, load) = (&plan.watch, &plan.load);
         watch.is_on.then(|| {
-            let others = self.other_hosts.describe(&self.running.addresses(), self.stop);
-            WatchTargets::new((watch, load), system, &self.running, others)
+            let addresses = self.running.addresses();
+            let processes = generators.map(KnownGenerators::processes).unwrap_or_default();
+            let others = self.other_hosts.describe((&addresses, &processes), self.stop);
+            WatchTargets::new((watch, load), system, (&self.running, generators), others)
         })
     }
 

@@ -406,7 +406,7 @@ impl TrialObserver for TrialRecorder<'_, '_> {
     fn ready(&mut self) -> io::Result<()> {
         self.idle_round_trips = self.test_bed.idle_round_trips(self.workload, &mut *self.listener);
         self.check.begin();
-        self.watch_targets = self.test_bed.watch_targets();
+        self.watch_targets = self.test_bed.watch_targets(self.generators.as_ref());
         // The last step, because the trial's clock begins after it. Generators elsewhere watch themselves.
         let planned = self.load.steady.is_none().then_some(self.load.warm_up);
         if self.generators.is_none() {

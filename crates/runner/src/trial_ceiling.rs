@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use engine::Stop;
 use measure::{Ceiling, Interval, Phase, QueryCounts, Traffic};
 use net::{Endpoint, FixedSizes};
-use plan::{CeilingPlan, Trial};
+use plan::{CeilingPlan, LoadPlan, Place, Trial};
 use system::ProgressEvent;
 
 use crate::ceiling::{CeilingProbe, start_echo};
@@ -57,8 +57,8 @@ pub(crate) fn measure(
     let stage = ProgressEvent::stage("measuring the ceiling of the path");
     listener.on_event(Event::Progress(stage));
     let load = &experiment.plan.load;
-    let by_default = event_loops::beside_a_service();
-    let (workers, cpus) = (event_loops::of_load(load, by_default), event_loops::cpus(load));
+    demand_same_path(load)?;
+    let (workers, cpus) = (all_workers(load), event_loops::cpus(load));
     let (echo, address) = match &plan.to {
         Some(address) => (None, address.clone()),
         None => {
@@ -74,6 +74,25 @@ pub(crate) fn measure(
     let ceiling = probe.measure(stop)?;
     echo.map_or(Ok(()), system::Daemon::stop)?;
     Ok(ceiling)
+}
+
+/// Makes sure that the load has come from this machine, as the probe does.
+fn demand_same_path(load: &LoadPlan) -> Result<()> {
+    match load.generators.iter().find(|place| **place != Place::Local) {
+        None => Ok(()),
+        Some(place) => bail!(
+            "the load comes from {place}, which has another path to the system than this machine: measure it with \
+             `dyno ceiling` there"
+        ),
+    }
+}
+
+/// The event loops of the load, of all generators on this machine together.
+fn all_workers(load: &LoadPlan) -> usize {
+    match event_loops::by_plan(load) {
+        Some(workers) => workers.saturating_mul(load.generators.len().max(1)),
+        None => event_loops::beside_a_service(),
+    }
 }
 
 /// Makes sure that an echo server on this machine is where the system is.
@@ -124,6 +143,30 @@ mod tests {
         let mut messages = Messages::default();
         messages.add(&interval(Phase::Measure, 5, (0, 0)));
         assert_eq!(messages.sizes(), None);
+    }
+
+    fn load(lines: &str) -> LoadPlan {
+        let text = format!("system = \"a\"\nworkload = \"b\"\n[load]\n{lines}\n");
+        let folder = std::path::PathBuf::new();
+        plan::Plan::parse(plan::Source { name: "x".to_owned(), text, folder }).unwrap().load
+    }
+
+    #[test]
+    fn the_path_of_generators_elsewhere_is_not_measured_from_here() {
+        for here in ["", "generators = [\"local\", \"local\"]"] {
+            assert!(demand_same_path(&load(here)).is_ok());
+        }
+        let elsewhere = load("generators = [\"local\", \"ssh://bench1\"]");
+        let why = demand_same_path(&elsewhere).unwrap_err().to_string();
+        assert!(why.starts_with("the load comes from ssh://bench1, which has another"), "{why}");
+    }
+
+    #[test]
+    fn generators_on_this_machine_are_measured_with_all_their_event_loops() {
+        let three = "generators = [\"local\", \"local\", \"local\"]\n";
+        assert_eq!(all_workers(&load("workers = 2")), 2);
+        assert_eq!(all_workers(&load(&format!("{three}workers = 2"))), 6);
+        assert_eq!(all_workers(&load(three)), event_loops::beside_a_service());
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Watches hosts and servers while load runs, on threads separate from the event loops.
 
 mod connections;
+mod generator_connections;
 mod host;
 mod hosts;
 mod log;
@@ -8,7 +9,7 @@ mod other_host;
 mod plan;
 mod server;
 
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -18,11 +19,12 @@ use net::{Clock, TcpDiagnosis};
 use record::WatchWriter;
 use system::watch::{HostWatch, ServerWatch};
 
-use connections::ConnectionWatch;
+pub(crate) use connections::ConnectionWatch;
 use hosts::DescribedHost;
 pub(crate) use hosts::OtherHosts;
+pub(crate) use log::Continue;
 use log::WatchLog;
-pub(crate) use plan::{Endpoint, Peers, Periods, WatchTargets};
+pub(crate) use plan::{Endpoint, Peers, Periods, WatchTargets, host_period};
 
 /// How long the end of a trial waits for readings in progress.
 const END_BOUND: Duration = Duration::from_secs(2);
@@ -55,11 +57,28 @@ impl WatchContext<'_> {
     fn next(&self) -> Nanos {
         next(self.clock.now(), self.period)
     }
+
+    /// Calls `read` at once, in each period and at the edges of phases, until the command to end, or until it writes
+    /// to no record any more.
+    fn each_period(&self, mut read: impl FnMut() -> Result<Continue>) -> Result<()> {
+        let mut read_at: Nanos = 0;
+        loop {
+            let wait = Duration::from_nanos(read_at.saturating_sub(self.clock.now()));
+            let command = self.commands.recv_timeout(wait);
+            if command == Err(RecvTimeoutError::Disconnected) {
+                return Ok(());
+            }
+            if read()? == Continue::No || command == Ok(WatchCommand::End) {
+                return Ok(());
+            }
+            read_at = self.next();
+        }
+    }
 }
 
 /// A command to a watch thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum WatchCommand {
+pub(crate) enum WatchCommand {
     /// A phase begins: take a reading at its edge.
     Read,
     /// The load is over: take a last reading and end.
@@ -121,8 +140,15 @@ impl TrialWatch {
     fn connections(&mut self, peers: Peers, period: Duration) -> Result<()> {
         let addresses = match peers {
             Peers::Tcp(addresses) => addresses,
+            Peers::OfGenerators(generators) => {
+                return self.spawn(
+                    "watcher of the generators' connections",
+                    period,
+                    move |context| generator_connections::watch(&generators, context),
+                );
+            }
             Peers::None(reason) => {
-                self.log.write(|writer| writer.no_connections(reason));
+                self.log.write(|writer| writer.no_connections(&reason));
                 return Ok(());
             }
         };
@@ -130,7 +156,10 @@ impl TrialWatch {
             Ok(diagnosis) => {
                 let watch = ConnectionWatch::new(diagnosis, addresses);
                 self.spawn("connection watcher", period, move |context| {
-                    watch.until_the_end(context)
+                    let WatchContext { clock, commands, log, period } = context;
+                    watch.until_the_end((*clock, *period), commands, |reading| {
+                        log.write(|writer| writer.connections(&reading)).1
+                    })
                 })
             }
             Err(cause) => {

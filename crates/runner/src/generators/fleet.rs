@@ -129,7 +129,8 @@ impl Fleet {
                 let Some(member) = &generator.member else { continue };
                 let clients = part.clients(offer, load);
                 let of = (&part, clients);
-                known.add(&generator.name, (&generator.host, *clock), of, load.operations().len());
+                let facts = (&generator.host, member.peer.identity(), *clock);
+                known.add(&generator.name, facts, of, load.operations().len());
                 let number = part.generator;
                 let (reports, known) = (to_engine.clone(), known.clone());
                 member.listen(Sink { load: self.loads, generator: number, reports, known });

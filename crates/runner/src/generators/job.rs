@@ -2,6 +2,7 @@
 //! of the whole load. A job has secrets; it is written only into the pipe to a generator.
 
 use std::fmt;
+use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 use driver::{Demand, PortableService, PortableTarget, Secrets, ServerLimits, Shortage, Timeouts};
@@ -18,6 +19,7 @@ use crate::Experiment;
 use crate::experiment::TrialWorkload;
 use crate::test_bed::TestBed;
 use crate::trial::load_key;
+use crate::trial_watch::{Peers, host_period};
 
 /// One generator's job in a trial.
 #[derive(Serialize, Deserialize)]
@@ -38,6 +40,8 @@ pub(crate) struct GeneratorJob {
     knowledge: Vec<u64>,
     /// The load of all generators together.
     offer: OfferedLoad,
+    /// How often the counters of its connections are read; `None` where nothing is watched.
+    connections_period: Option<Duration>,
 }
 
 /// How the clients reach the system.
@@ -88,6 +92,11 @@ impl GeneratorJob {
             connections: experiment.connections(trial),
             knowledge: test_bed.knowledge(trial.workload)?,
             offer: offer.clone(),
+            connections_period: experiment
+                .plan
+                .watch
+                .is_on
+                .then(|| host_period(&experiment.plan.load)),
         })
     }
 
@@ -127,6 +136,16 @@ impl GeneratorJob {
             _ => bail!("the workload does not fit the system"),
         };
         Ok((self.offer.clone(), load))
+    }
+
+    /// The other ends of its connections, where they are watched, and how often.
+    pub(super) fn watched_peers(&self) -> Option<(Peers, Duration)> {
+        let secrets = self.secrets.driver();
+        let endpoints = match &self.access {
+            JobAccess::Database(target) => target.target(&secrets).ok()?.endpoints(),
+            JobAccess::Service(service, _) => service.service(&secrets).ok()?.endpoints(),
+        };
+        Some((Peers::at(&endpoints), self.connections_period?))
     }
 
     /// Every resource that this machine has too few of for so many clients, with its remedy. Raises this process's

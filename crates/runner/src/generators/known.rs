@@ -4,12 +4,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use engine::{GeneratorEnd, Part};
 use measure::{
-    ClockComparison, Edges, GeneratorClock, GeneratorLoss, GeneratorStall, HostFacts, Interval,
-    Nanos, Operation, Phase, Tally, sum,
+    ClockComparison, ConnectionsReading, Edges, GeneratorClock, GeneratorLoss, GeneratorStall,
+    HostFacts, Interval, Nanos, Operation, Phase, ProcessIdentity, Tally, sum,
 };
 use record::{ClientUsage, GeneratorRecord};
 
 use super::message::Watched;
+use super::own_connections::Told;
 
 /// The generators of one load. Clones share it.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +20,9 @@ pub(crate) struct KnownGenerators(Arc<Mutex<Vec<Known>>>);
 #[derive(Debug)]
 struct Known {
     record: GeneratorRecord,
+    process: Option<ProcessIdentity>,
+    /// What it has told last of its connections to the system.
+    connections: Option<Told>,
     /// The sum of its measured intervals.
     total: Tally,
     edges: Edges,
@@ -33,7 +37,7 @@ impl KnownGenerators {
     pub(super) fn add(
         &self,
         name: &str,
-        (host, clock): (&HostFacts, ClockComparison),
+        (host, process, clock): (&HostFacts, Option<&ProcessIdentity>, ClockComparison),
         (part, clients): (&Part, std::ops::Range<usize>),
         operations: usize,
     ) {
@@ -46,7 +50,13 @@ impl KnownGenerators {
             ..GeneratorRecord::default()
         };
         let (total, edges) = (Tally::new(operations), Edges::new(operations));
-        self.all().push(Known { record, total, edges });
+        let process = process.cloned();
+        self.all().push(Known { record, process, connections: None, total, edges });
+    }
+
+    /// The processes of the generators, as far as they are known.
+    pub(crate) fn processes(&self) -> Vec<ProcessIdentity> {
+        self.all().iter().filter_map(|one| one.process.clone()).collect()
     }
 
     fn with(&self, generator: usize, change: impl FnOnce(&mut Known)) {
@@ -88,6 +98,34 @@ impl KnownGenerators {
             one.record.generator = watched.generator;
             one.record.usage = watched.usage;
         });
+    }
+
+    /// A generator has told of its connections to the system.
+    pub(super) fn told_connections(&self, generator: usize, told: Told) {
+        self.with(generator, |one| one.connections = Some(told));
+    }
+
+    /// The connections of all generators together, by the last reading of each, or why they are not known; `None`
+    /// until each has told its own. A lost generator counts as far as it has told.
+    pub(crate) fn connections(&self) -> Option<Result<ConnectionsReading, String>> {
+        let mut readings = Vec::new();
+        for one in self.all().iter() {
+            match &one.connections {
+                Some(Ok((reading, _))) => readings.push(*reading),
+                Some(Err(why)) => return Some(Err(format!("{}: {why}", one.record.name))),
+                None if one.record.lost.is_some() => {}
+                None => return None,
+            }
+        }
+        ConnectionsReading::sum(&readings).map(Ok)
+    }
+
+    /// Whether no more readings of connections will come.
+    pub(crate) fn have_told_last_connections(&self) -> bool {
+        let is_last = |one: &Known| {
+            matches!(one.connections, Some(Ok((_, true)) | Err(_))) || one.record.lost.is_some()
+        };
+        self.all().iter().all(is_last)
     }
 
     /// The comparison with a generator's clock after the load.
@@ -158,7 +196,8 @@ mod tests {
         for (at, part) in Part::divide(&vec![1; generators]).iter().enumerate() {
             let clock = ClockComparison::default();
             let clients = 2 * at..2 * at + 2;
-            known.add(&format!("g{at}"), (&HostFacts::default(), clock), (part, clients), 1);
+            let of = (&HostFacts::default(), None, clock);
+            known.add(&format!("g{at}"), of, (part, clients), 1);
         }
         known
     }
@@ -189,6 +228,28 @@ mod tests {
         assert_eq!((records[1].clients.clone(), records[1].lateness.count()), (2..4, 1));
         assert_eq!(records[0].lost.as_ref().map(|lost| lost.at_ns), Some(77));
         assert_eq!(known.lost_ones(), [0]);
+    }
+
+    #[test]
+    fn connections_are_known_when_every_generator_has_told_its_own() {
+        let told = |at_ns, open, is_last| {
+            Ok((ConnectionsReading { at_ns, open, ..ConnectionsReading::default() }, is_last))
+        };
+        let open = |known: &KnownGenerators| {
+            known.connections().map(|it| it.map(|reading| (reading.at_ns, reading.open)))
+        };
+        let known = known(3);
+        known.told_connections(0, told(10, 2, false));
+        known.told_connections(1, told(20, 3, true));
+        assert_eq!(open(&known), None);
+        known.lost(2, 77, "gone");
+        assert_eq!(open(&known), Some(Ok((15, 5))));
+        assert!(!known.have_told_last_connections());
+        known.told_connections(0, told(30, 4, true));
+        assert_eq!(open(&known), Some(Ok((25, 7))));
+        assert!(known.have_told_last_connections());
+        known.told_connections(1, Err("no rights".to_owned()));
+        assert_eq!(open(&known), Some(Err("g1: no rights".to_owned())));
     }
 
     #[test]

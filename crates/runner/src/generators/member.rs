@@ -9,7 +9,7 @@ use plan::Place;
 use remote::{Peer, Receiver, Sender, StartOptions};
 
 use super::KnownGenerators;
-use super::message::FromGenerator;
+use super::message::{FromGenerator, ToldReading};
 
 /// The subcommand of dyno that is a generator.
 const COMMAND: &str = "generator";
@@ -117,8 +117,13 @@ impl Sink {
             FromGenerator::Watched { load, watched } if load == self.load => {
                 self.known.watched(self.generator, *watched);
             }
+            FromGenerator::Connections { load, told } if load == self.load => {
+                self.known.told_connections(self.generator, told.map(ToldReading::reading));
+            }
             // Of a load before.
-            FromGenerator::Report { .. } | FromGenerator::Watched { .. } => {}
+            FromGenerator::Report { .. }
+            | FromGenerator::Watched { .. }
+            | FromGenerator::Connections { .. } => {}
         }
     }
 }

@@ -1,11 +1,12 @@
 //! What passes between the process of a run and its generators.
 
 use engine::{Command, Part, Report};
-use measure::Generator;
+use measure::{ConnectionsReading, Generator, Nanos, TcpCounters};
 use record::ClientUsage;
 use serde::{Deserialize, Serialize};
 
 use super::job::GeneratorJob;
+use super::own_connections::Told;
 
 /// To a generator. Each load has a number, so that nothing of one load is taken for that of the next.
 #[derive(Serialize, Deserialize)]
@@ -21,6 +22,8 @@ pub(super) enum ToGenerator {
 pub(super) enum FromGenerator {
     /// A report on a load.
     Report { load: u64, report: Report },
+    /// What its kernel counts of its connections to the system.
+    Connections { load: u64, told: Result<ToldReading, String> },
     /// What the generator has seen of itself, before its last report.
     Watched { load: u64, watched: Box<Watched> },
 }
@@ -31,4 +34,65 @@ pub(super) struct Watched {
     /// Whether its threads ran; `None` when it did not begin.
     pub(super) generator: Option<Generator>,
     pub(super) usage: Option<ClientUsage>,
+}
+
+/// A reading of connections. In the form of the record fields are left out, which a reader of this one cannot know.
+#[derive(Serialize, Deserialize)]
+pub(super) struct ToldReading {
+    at_ns: Nanos,
+    open: u64,
+    ended: u64,
+    ended_unreported: u64,
+    counters: TcpCounters,
+    round_trip_ns: Option<Nanos>,
+    is_last: bool,
+}
+
+impl FromGenerator {
+    pub(super) fn connections(load: u64, told: Told) -> Self {
+        let told = told.map(|(reading, is_last)| {
+            let ConnectionsReading { at_ns, open, ended, ended_unreported, .. } = reading;
+            let ConnectionsReading { counters, round_trip_ns, .. } = reading;
+            ToldReading { at_ns, open, ended, ended_unreported, counters, round_trip_ns, is_last }
+        });
+        Self::Connections { load, told }
+    }
+}
+
+impl ToldReading {
+    pub(super) fn reading(self) -> (ConnectionsReading, bool) {
+        let Self { at_ns, open, ended, ended_unreported, counters, round_trip_ns, is_last } = self;
+        let reading =
+            ConnectionsReading { at_ns, open, ended, ended_unreported, counters, round_trip_ns };
+        (reading, is_last)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn readings_are_the_same_on_the_other_side_also_without_a_round_trip() {
+        let counters =
+            TcpCounters { segments_sent: 7, bytes_received: 9, ..TcpCounters::default() };
+        let with = |round_trip_ns| ConnectionsReading {
+            at_ns: 5,
+            open: 4,
+            ended: 3,
+            counters,
+            round_trip_ns,
+            ..ConnectionsReading::default()
+        };
+        for told in [Ok((with(None), false)), Ok((with(Some(8)), true)), Err("why".to_owned())] {
+            let message = FromGenerator::connections(2, told.clone());
+            let bytes = postcard::to_stdvec(&message).unwrap();
+            let FromGenerator::Connections { load, told: came } =
+                postcard::from_bytes(&bytes).unwrap()
+            else {
+                panic!("another message");
+            };
+            assert_eq!((load, came.map(ToldReading::reading)), (2, told));
+        }
+    }
 }

@@ -7,13 +7,17 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use engine::{Command, GeneratorObserver, Load, OfferedLoad, Part, Report};
 use measure::Nanos;
-use remote::{End, GENERATOR_NAME, LinkError, Receiver, Sender};
+use remote::{End, LinkError, Receiver, Sender};
 
 use super::job::GeneratorJob;
 use super::message::{FromGenerator, ToGenerator, Watched};
+use super::own_connections::OwnConnections;
 use crate::generator_watch::GeneratorWatch;
+use crate::trial_watch::Peers;
 use crate::usage::UsageMark;
 
+/// The name of generators in lists of processes, so that users tell them from the process of the run.
+const NAME: &str = "dyno-generator";
 /// How long a load may take to end when the process of the run is gone.
 const END_BOUND: Duration = Duration::from_millis(700);
 
@@ -35,7 +39,7 @@ pub fn run_generator(end_now: fn()) -> Result<()> {
         thread::sleep(END_BOUND);
         end_now();
     };
-    let end = End::on_stdio(GENERATOR_NAME, on_lost)?;
+    let end = End::on_stdio(NAME, on_lost)?;
     let (sender, receiver) = end.split();
     let (to_work, work) = mpsc::channel();
     let thread = thread::Builder::new().name("commands".to_owned());
@@ -78,8 +82,9 @@ fn run(work: Work, sender: &Sender) {
     let last = match made {
         Ok((offer, load)) => match shortages(&job, &part, (&offer, load.as_ref())) {
             Ok(()) => {
+                let peers = job.watched_peers();
                 drop(job);
-                offer_part((number, &part), (&offer, load.as_ref()), &commands, sender)
+                offer_part((number, &part), (&offer, load.as_ref()), peers, &commands, sender)
             }
             Err(cause) => Report::broken(format!("{cause:#}")),
         },
@@ -106,10 +111,20 @@ fn shortages(
 fn offer_part(
     (number, part): (u64, &Part),
     (offer, load): (&OfferedLoad, &dyn Load),
+    peers: Option<(Peers, Duration)>,
     commands: &mpsc::Receiver<Command>,
     sender: &Sender,
 ) -> Report {
-    let mut own = OwnFigures { number, offer, sender, watch: None, mark: None, usage: None };
+    let mut own = OwnFigures {
+        number,
+        offer,
+        sender,
+        peers,
+        connections: None,
+        watch: None,
+        mark: None,
+        usage: None,
+    };
     let last = engine::serve(part, offer, load, commands, &mut own);
     let watched = Watched { generator: own.watch.map(GeneratorWatch::end), usage: own.usage };
     let message = FromGenerator::Watched { load: number, watched: Box::new(watched) };
@@ -122,6 +137,9 @@ struct OwnFigures<'a> {
     number: u64,
     offer: &'a OfferedLoad,
     sender: &'a Sender,
+    /// The connections to watch, and how often, until the load begins.
+    peers: Option<(Peers, Duration)>,
+    connections: Option<OwnConnections>,
     watch: Option<GeneratorWatch>,
     mark: Option<UsageMark>,
     usage: Option<record::ClientUsage>,
@@ -137,6 +155,13 @@ impl GeneratorObserver for OwnFigures<'_> {
         let planned = self.offer.ends.warm_up_from.is_none().then_some(self.offer.warm_up);
         // Without it the load is as good.
         self.watch = GeneratorWatch::begin_at(kernel_ns, planned).ok();
+        if let Some((peers, period)) = self.peers.take() {
+            let (sender, number) = (self.sender.clone(), self.number);
+            self.connections = OwnConnections::begin(peers, (kernel_ns, period), move |told| {
+                // As with reports.
+                let _ = sender.send(&FromGenerator::connections(number, told));
+            });
+        }
     }
 
     fn begins_measuring(&mut self) {
@@ -145,12 +170,16 @@ impl GeneratorObserver for OwnFigures<'_> {
             watch.begin_window();
         }
         self.mark = Some(UsageMark::now());
+        self.connections.iter().for_each(OwnConnections::phase);
     }
 
     fn ends_measuring(&mut self) {
         self.usage = self.mark.as_ref().and_then(UsageMark::until_now);
         if let Some(watch) = &self.watch {
             watch.end_window();
+        }
+        if let Some(connections) = self.connections.take() {
+            connections.end();
         }
     }
 }

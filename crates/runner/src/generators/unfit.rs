@@ -3,7 +3,7 @@
 use std::iter;
 
 use net::Endpoint;
-use plan::{Place, Problem};
+use plan::{Over, Place, Problem, Trial};
 use system::Offer;
 
 use crate::Experiment;
@@ -48,14 +48,24 @@ fn workloads(experiment: &Experiment) -> impl Iterator<Item = Problem> {
 
 /// The first trial that has no client, or no connection, for some generator.
 fn too_few(experiment: &Experiment, generators: usize) -> Option<Problem> {
-    let trials = experiment.plan.trials();
-    let connections = trials.iter().map(|trial| experiment.connections(*trial)).min()?;
+    let plan = &experiment.plan;
+    // A seek over clients begins with the fewest.
+    let seek = plan.seek.as_ref().filter(|seek| seek.over == Over::Clients);
+    let from = seek.map(|seek| seek.from as usize);
+    let trials = plan.trials().into_iter();
+    let trials = trials.map(|trial| Trial { clients: from.unwrap_or(trial.clients), ..trial });
+    let connections = trials.map(|trial| experiment.connections(trial)).min()?;
+    let few = if connections == 1 {
+        "one connection".to_owned()
+    } else {
+        format!("{connections} connections")
+    };
     let message = format!(
-        "`generators` has {generators} places, but a trial has only {connections} connections: each generator needs \
-         one at least"
+        "`generators` has {generators} places, but a trial has only {few}: each generator needs one at least"
     );
+    let key = if from.is_some() { "`from` of the seek" } else { "`clients`" };
     let help = format!(
-        "set `clients`, and the `connections` of an RPC workload, to {generators} or more, or name fewer places"
+        "set {key}, and the `connections` of an RPC workload, to {generators} or more, or name fewer places"
     );
     (connections < generators).then(|| problem(message, &help))
 }
@@ -118,14 +128,26 @@ mod tests {
         system "sqlite" (sqlite) runs in the process that offers the load, so `generators` cannot share it
         system "simulated" (simulated) is simulated in the process that offers the load, so `generators` cannot share it
         `generators` cannot share workload "tpch" (tpch): one process compares the answers to its queries, and keeps the plans of them
-        `generators` has 2 places, but a trial has only 1 connections: each generator needs one at least
+        `generators` has 2 places, but a trial has only one connection: each generator needs one at least
         "#);
         assert!(check(&plan(server, "ycsb/a", two)).is_ok());
         assert!(check(&plan("sqlite", "ycsb/a", "generators = []")).is_ok());
         let calls = format!(
             "system = \"trpc://127.0.0.1:8000/a.B/C\"\nworkloads.w = {{ kind = \"rpc\", connections = 1 }}\n[load]\n{two}\n"
         );
-        assert!(check(&calls).err().unwrap()[0].contains("only 1 connections"));
+        assert!(check(&calls).err().unwrap()[0].contains("only one connection"));
+    }
+
+    #[test]
+    fn a_seek_over_clients_begins_with_a_client_for_each_generator() {
+        let seek = |from: u32| {
+            let load = "generators = [\"local\", \"local\", \"local\"]";
+            let bounds =
+                format!("[seek]\nbounds = \"p99 < 10ms\"\nover = \"clients\"\nfrom = {from}");
+            check(&format!("{}{bounds}\n", plan("mysql://root@127.0.0.1/test", "ycsb/a", load)))
+        };
+        assert!(seek(2).err().unwrap()[0].contains("a trial has only 2 connections"));
+        assert!(seek(3).is_ok());
     }
 
     #[test]

@@ -6,15 +6,15 @@ mod totals;
 use std::collections::HashSet;
 use std::fs;
 use std::net::SocketAddr;
-use std::sync::mpsc::TryRecvError;
+use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use measure::{Nanos, nanos};
+use measure::{ConnectionsReading, Nanos, nanos};
 use net::{Clock, CloseNotice, TcpDiagnosis};
 
 use super::log::Continue;
-use super::{WatchCommand, WatchContext};
+use super::{WatchCommand, next};
 use totals::ConnectionTotals;
 
 /// How long to listen for closed connections before checking for commands.
@@ -23,41 +23,45 @@ const LISTEN: Duration = Duration::from_millis(50);
 const SETTLE: Duration = Duration::from_millis(500);
 
 /// The connections that are watched, and the sources of readings and close notices.
-pub(super) struct ConnectionWatch {
+pub(crate) struct ConnectionWatch {
     diagnosis: TcpDiagnosis,
     addresses: Vec<SocketAddr>,
     totals: ConnectionTotals,
 }
 
 impl ConnectionWatch {
-    pub(super) fn new(diagnosis: TcpDiagnosis, addresses: Vec<SocketAddr>) -> Self {
+    pub(crate) fn new(diagnosis: TcpDiagnosis, addresses: Vec<SocketAddr>) -> Self {
         Self { diagnosis, addresses, totals: ConnectionTotals::default() }
     }
 
-    /// Watches until the command to end.
-    pub(super) fn until_the_end(mut self, context: &WatchContext<'_>) -> Result<()> {
+    /// Watches until the command to end, or until a reading is not kept.
+    pub(crate) fn until_the_end(
+        mut self,
+        (clock, period): (&Clock, Duration),
+        commands: &Receiver<WatchCommand>,
+        mut keep: impl FnMut(ConnectionsReading) -> Continue,
+    ) -> Result<()> {
         let mut continued = Continue::Yes;
         let mut read_at: Nanos = 0;
         while continued == Continue::Yes {
-            let command = context.commands.try_recv();
+            let command = commands.try_recv();
             if command == Err(TryRecvError::Disconnected) {
                 return Ok(());
             }
-            if command.is_ok() || read_at <= context.clock.now() {
-                let reading = self.read(context.clock)?;
-                continued = context.log.write(|writer| writer.connections(&reading)).1;
-                read_at = context.next();
+            if command.is_ok() || read_at <= clock.now() {
+                continued = keep(self.read(clock)?);
+                read_at = next(clock.now(), period);
             }
             if command == Ok(WatchCommand::End) {
                 return Ok(());
             }
-            let wait = Duration::from_nanos(read_at.saturating_sub(context.clock.now()));
+            let wait = Duration::from_nanos(read_at.saturating_sub(clock.now()));
             self.listen(wait.min(LISTEN))?;
         }
         Ok(())
     }
 
-    fn read(&mut self, clock: &Clock) -> Result<measure::ConnectionsReading> {
+    fn read(&mut self, clock: &Clock) -> Result<ConnectionsReading> {
         let mut found = Vec::new();
         for address in &self.addresses {
             let of_one = self.diagnosis.connections_to(*address);

@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use engine::Stop;
-use measure::{Host, Side};
+use measure::{Host, ProcessIdentity, Side};
 use plan::{EndpointPlan, EndpointSource, Place, Plan};
-use remote::{GENERATOR_NAME, HOST_WATCH_COMMAND, HostWatchRequest, RemoteHost, StartOptions};
+use remote::{HOST_WATCH_COMMAND, HostWatchRequest, RemoteHost, StartOptions};
 
 /// The other hosts of a system of the plan. The dynos there stay from one trial to the next.
 #[derive(Debug, Default)]
@@ -51,7 +51,6 @@ impl OtherHosts {
             let of_plan = plan.systems[system].endpoints.iter().chain(&plan.watch.endpoints);
             let generators = plan.load.generators.iter().filter(|it| **it != Place::Local);
             let of_generators = generators.map(|place| OtherHost {
-                processes: vec![generator_processes()],
                 is_of_generators: true,
                 ..OtherHost::new(place.to_string(), place.clone())
             });
@@ -83,15 +82,20 @@ impl OtherHosts {
             .retain(|host| !(host.is_of_generators && host.connection.as_ref().is_ok_and(is_here)));
     }
 
-    /// Asks each host what there is to watch, with the processes that listen on these addresses.
-    pub(crate) fn describe(&self, addresses: &[SocketAddr], stop: &Stop) -> Vec<DescribedHost> {
-        self.hosts.iter().map(|host| host.describe(addresses, stop)).collect()
+    /// Asks each host what there is to watch, with the processes that listen on these addresses, and those of these
+    /// generators that run there.
+    pub(crate) fn describe(
+        &self,
+        (addresses, generators): (&[SocketAddr], &[ProcessIdentity]),
+        stop: &Stop,
+    ) -> Vec<DescribedHost> {
+        let request = HostWatchRequest {
+            addresses: addresses.to_vec(),
+            names: Vec::new(),
+            generators: generators.to_vec(),
+        };
+        self.hosts.iter().map(|host| host.describe(&request, stop)).collect()
     }
-}
-
-/// The processes of generators, by their name.
-pub(super) fn generator_processes() -> (String, Side) {
-    (GENERATOR_NAME.to_owned(), Side::Client)
 }
 
 impl OtherHost {
@@ -124,10 +128,10 @@ impl OtherHost {
         };
     }
 
-    fn describe(&self, addresses: &[SocketAddr], stop: &Stop) -> DescribedHost {
+    /// The same of this host, with the processes that the plan names.
+    fn describe(&self, request: &HostWatchRequest, stop: &Stop) -> DescribedHost {
         let described = self.connection.clone().and_then(|connection| {
-            let names = self.processes.clone();
-            let request = HostWatchRequest { addresses: addresses.to_vec(), names };
+            let request = HostWatchRequest { names: self.processes.clone(), ..request.clone() };
             let described = connection.lock().describe(&request, &|| stop.is_asked());
             let host = described.map_err(|cause| format!("{cause:#}"))?;
             let place = Some(self.place.to_string());
@@ -159,18 +163,18 @@ mod tests {
                      { name = \"db\", url = \"ssh://db1\", processes = [\"serverd\"] }, \"ssh://db1\"]\n";
         assert_eq!(hosts(watch), ["db at ssh://db1: [(\"serverd\", Server)]"]);
         let load = "[load]\ngenerators = [\"local\", \"ssh://db1\", \"ssh://db1\"]\n";
-        let client = "(\"dyno-generator\", Client)";
-        assert_eq!(
-            hosts(&format!("{watch}{load}")),
-            [format!("db at ssh://db1: [(\"serverd\", Server), {client}]")]
-        );
+        assert_eq!(hosts(&format!("{watch}{load}")), ["db at ssh://db1: [(\"serverd\", Server)]"]);
+        assert_eq!(hosts(load), ["ssh://db1 at ssh://db1: []"]);
         assert!(hosts("watch = \"off\"\n").is_empty());
     }
 
     #[test]
     fn a_host_that_was_not_reached_is_described_by_the_reason() {
         let host = OtherHost::new("db".to_owned(), Place::Local);
-        let described = host.describe(&[], &Stop::new()).described.map(|(host, _)| host);
+        let described = host
+            .describe(&HostWatchRequest::default(), &Stop::new())
+            .described
+            .map(|(host, _)| host);
         assert_eq!(described.unwrap_err(), "there was no time to reach it");
     }
 }

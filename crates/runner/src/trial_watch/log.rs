@@ -19,7 +19,7 @@ struct LogState {
 
 /// Whether to continue watching.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Continue {
+pub(crate) enum Continue {
     Yes,
     /// The trial has ended, or its record cannot be written any more.
     No,

@@ -6,10 +6,11 @@ use std::time::Duration;
 use measure::{Process, Side};
 use net::Endpoint as NetEndpoint;
 use plan::{EndpointPlan, EndpointSource, LoadPlan, SystemPlan, WatchPlan};
-use system::watch::{HostWatch, processes_by_name, server_processes};
+use system::watch::{HostWatch, processes_with, server_processes};
 use system::{Access, Running};
 
-use super::hosts::{DescribedHost, generator_processes};
+use super::hosts::DescribedHost;
+use crate::generators::KnownGenerators;
 
 /// The longest period of readings of a host. With shorter intervals the period is as short as these, but not so short
 /// that counters in ticks of 10 ms are useless.
@@ -40,13 +41,15 @@ pub(crate) struct Endpoint {
     pub(super) url: String,
 }
 
-/// The remote ends of this process's TCP connections to the system, when it offers the load.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The remote ends of the load's TCP connections to the system.
+#[derive(Clone, Debug)]
 pub(crate) enum Peers {
-    /// The addresses on which its servers listen.
+    /// The addresses on which its servers listen, and to which this process connects.
     Tcp(Vec<SocketAddr>),
+    /// Generators connect to them, and tell what their kernels count.
+    OfGenerators(KnownGenerators),
     /// There are none, for this reason.
-    None(&'static str),
+    None(String),
 }
 
 /// How often sources are read.
@@ -62,11 +65,11 @@ pub(crate) struct Periods {
 
 impl WatchTargets {
     /// This machine with dyno and the servers on it, the servers that the system reports, and the servers and hosts
-    /// that the plan names.
+    /// that the plan names. Generators are those of a load that other processes offer.
     pub(crate) fn new(
         (watch, load): (&WatchPlan, &LoadPlan),
         system: &SystemPlan,
-        running: &Running,
+        (running, generators): (&Running, Option<&KnownGenerators>),
         others: Vec<DescribedHost>,
     ) -> Self {
         let of_system = running.metrics().into_iter().map(|it| Endpoint {
@@ -82,12 +85,12 @@ impl WatchTargets {
             }
         }
         Self {
-            host: HostWatch::new(processes(running, load)),
+            host: HostWatch::new(processes(running, generators)),
             others,
             endpoints,
-            peers: match load.generators.is_empty() {
-                true => Peers::of(running),
-                false => Peers::None("its generators are other processes"),
+            peers: match generators {
+                Some(generators) => Peers::OfGenerators(generators.clone()),
+                None => Peers::of(running),
             },
             periods: Periods::of(load),
         }
@@ -104,13 +107,17 @@ impl Endpoint {
 
 impl Peers {
     fn of(running: &Running) -> Self {
-        let endpoints = match running.access() {
-            Access::Database(target) => target.endpoints(),
-            Access::Service(service) => service.endpoints(),
-            Access::Simulated(_) => return Self::None("the system is simulated"),
-        };
+        match running.access() {
+            Access::Database(target) => Self::at(&target.endpoints()),
+            Access::Service(service) => Self::at(&service.endpoints()),
+            Access::Simulated(_) => Self::None("the system is simulated".to_owned()),
+        }
+    }
+
+    /// Those at these endpoints of a system.
+    pub(crate) fn at(endpoints: &[NetEndpoint]) -> Self {
         let mut addresses = Vec::new();
-        for endpoint in &endpoints {
+        for endpoint in endpoints {
             match endpoint {
                 NetEndpoint::Tcp(address) if !addresses.contains(address) => {
                     addresses.push(*address);
@@ -120,14 +127,14 @@ impl Peers {
         }
         match (addresses.is_empty(), endpoints.is_empty()) {
             (false, _) => Self::Tcp(addresses),
-            (true, false) => Self::None("dyno reaches the system over a unix socket"),
-            (true, true) => Self::None("the system runs inside dyno's process"),
+            (true, false) => Self::None("dyno reaches the system over a unix socket".to_owned()),
+            (true, true) => Self::None("the system runs inside dyno's process".to_owned()),
         }
     }
 }
 
 /// The processes of a trial on this machine: dyno itself, the generators that run here, and those of the system.
-fn processes(running: &Running, load: &LoadPlan) -> Vec<Process> {
+fn processes(running: &Running, generators: Option<&KnownGenerators>) -> Vec<Process> {
     let mut servers: Vec<Process> = running
         .processes()
         .into_iter()
@@ -138,11 +145,14 @@ fn processes(running: &Running, load: &LoadPlan) -> Vec<Process> {
     }
     let name = "dyno".to_owned();
     let client = Process { name, pid: std::process::id(), side: Side::Client };
-    let generators = match load.generators.is_empty() {
-        true => Vec::new(),
-        false => processes_by_name(&[generator_processes()]),
-    };
+    let generators = generators.map(KnownGenerators::processes).unwrap_or_default();
+    let generators = processes_with(&generators, Side::Client);
     std::iter::once(client).chain(generators).chain(servers).collect()
+}
+
+/// Time between two readings of a host, and of the connections of a process.
+pub(crate) fn host_period(load: &LoadPlan) -> Duration {
+    load.interval.clamp(HOST_PERIOD_MIN, HOST_PERIOD_MAX)
 }
 
 impl Periods {
@@ -150,7 +160,7 @@ impl Periods {
         let time = load.limit.time.map_or(Duration::ZERO, |time| load.warm_up.saturating_add(time));
         let server = load.interval.max(time / ANSWERS);
         Self {
-            host: load.interval.clamp(HOST_PERIOD_MIN, HOST_PERIOD_MAX),
+            host: host_period(load),
             server: server.clamp(SERVER_PERIOD_MIN, SERVER_PERIOD_MAX),
             answer: ANSWER_BOUND,
         }

@@ -56,7 +56,7 @@ fn watch_targets(urls: &[String]) -> WatchTargets {
         host: myself(),
         others: Vec::new(),
         endpoints: urls.iter().map(endpoint).collect(),
-        peers: Peers::None("nothing is connected"),
+        peers: Peers::None("nothing is connected".to_owned()),
         periods: Periods { host: hour, server: hour, answer: Duration::from_secs(30) },
     }
 }
