@@ -24,12 +24,12 @@ impl OwnConnections {
     pub(super) fn begin(
         peers: Peers,
         (kernel_ns, period): (Nanos, Duration),
-        mut tell: impl FnMut(Told) + Send + 'static,
+        mut send: impl FnMut(Told) + Send + 'static,
     ) -> Option<Self> {
         let addresses = match peers {
             Peers::Tcp(addresses) => addresses,
             Peers::None(reason) => {
-                tell(Err(reason));
+                send(Err(reason));
                 return None;
             }
             Peers::OfGenerators(_) => return None,
@@ -37,7 +37,7 @@ impl OwnConnections {
         let diagnosis = match TcpDiagnosis::open() {
             Ok(diagnosis) => diagnosis,
             Err(cause) => {
-                tell(Err(format!("the kernel does not report TCP connections: {cause}")));
+                send(Err(format!("the kernel does not report TCP connections: {cause}")));
                 return None;
             }
         };
@@ -48,12 +48,12 @@ impl OwnConnections {
             let mut last = None;
             let watched = watch.until_the_end((&clock, period), &inbox, |reading| {
                 last = Some(reading);
-                tell(Ok((reading, false)));
+                send(Ok((reading, false)));
                 Continue::Yes
             });
             match (watched, last) {
-                (Err(cause), _) => tell(Err(format!("{cause:#}"))),
-                (Ok(()), Some(last)) => tell(Ok((last, true))),
+                (Err(cause), _) => send(Err(format!("{cause:#}"))),
+                (Ok(()), Some(last)) => send(Ok((last, true))),
                 (Ok(()), None) => {}
             }
         };
