@@ -303,7 +303,11 @@ mod tests {
         let ahead = window(None);
         assert_eq!([45, 55].map(|start| ahead.enter_interval(start)), [55, 65]);
         ahead.stop_at(52);
-        assert_eq!((ahead.end(), ahead.ends_early()), (56, true), "the interval of the other counts");
+        assert_eq!(
+            (ahead.end(), ahead.ends_early()),
+            (56, true),
+            "the interval of the other counts"
+        );
         let level = window(None);
         assert_eq!(level.enter_interval(45), 55);
         level.stop_at(52);
