@@ -8,7 +8,7 @@ mod cases;
 mod contestant;
 mod generators;
 mod goals;
-mod page;
+pub(crate) mod page;
 mod prepare;
 pub(crate) mod process;
 mod report;

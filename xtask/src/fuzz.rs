@@ -5,6 +5,7 @@ mod build;
 mod figures;
 mod planted;
 mod search;
+mod state;
 
 use std::fs;
 use std::path::PathBuf;
@@ -13,19 +14,24 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::Args;
+use net::Clock;
 
 use crate::interrupt::Interrupt;
 use crate::paths;
 use build::Target;
-use figures::{Figures, table};
+use figures::table;
 use search::{Limits, search};
+use state::State;
 
 /// What `cargo xtask fuzz` takes.
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// CPU-minutes without a new edge after which the search for a target ends
+    /// Minutes of searching, shared out evenly [default: until every target has had enough]
+    #[arg(long, conflicts_with = "planted")]
+    minutes: Option<f64>,
+    /// CPU-minutes without a new edge after which a target has had enough
     #[arg(long, default_value_t = 10.0)]
-    minutes: f64,
+    quiet_minutes: f64,
     /// Inputs that each target gets at least
     #[arg(long, default_value_t = 1_000_000)]
     inputs: u64,
@@ -38,16 +44,24 @@ pub(crate) struct Arguments {
     /// Plants a fault in each target and searches for it
     #[arg(long)]
     planted: bool,
-    /// The file for the table of figures
-    #[arg(long, value_name = "FILE")]
+    /// The file of the figures of all searches, to which this call adds its own [default: target/fuzz/figures.json]
+    #[arg(long, value_name = "FILE", conflicts_with = "planted")]
+    state: Option<PathBuf>,
+    /// The file for the table of these figures [default: target/fuzz/figures.md]
+    #[arg(long, value_name = "FILE", conflicts_with = "planted")]
     out: Option<PathBuf>,
 }
 
 /// Searches for each target in turn, and prints the figures.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let interrupt = Interrupt::watch()?;
-    let quiet = Duration::try_from_secs_f64(60.0 * arguments.minutes);
-    let limits = Limits { quiet: quiet.context("--minutes is no time")?, inputs: arguments.inputs };
+    let time = |minutes: f64, option: &str| {
+        let time = Duration::try_from_secs_f64(60.0 * minutes);
+        time.with_context(|| format!("{option} is no time"))
+    };
+    let quiet = time(arguments.quiet_minutes, "--quiet-minutes")?;
+    let wall = arguments.minutes.map(|minutes| time(minutes, "--minutes")).transpose()?;
+    let limits = Limits { quiet, inputs: arguments.inputs, wall };
     let is_wanted = |name: &str| {
         let mut beginnings = arguments.targets.iter();
         arguments.targets.is_empty() || beginnings.any(|beginning| name.starts_with(beginning))
@@ -60,27 +74,46 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     if targets.is_empty() {
         bail!("no target begins with {}", arguments.targets.join(" or "));
     }
-    let out = arguments.out.clone().unwrap_or_else(|| build::folder().join("figures.md"));
-    let figures = search_all(&targets, &limits, (&out, &interrupt))?;
-    print!("{}", table(&figures));
-    let has_fault = figures.iter().any(|figures| figures.fault.is_some());
+    let or_default = |file: &Option<PathBuf>, name: &str| {
+        file.clone().unwrap_or_else(|| build::folder().join(name))
+    };
+    let mut state = State::read(&or_default(&arguments.state, "figures.json"))?;
+    let out = or_default(&arguments.out, "figures.md");
+    let has_fault = search_all(targets, &limits, (&mut state, &out), &interrupt)?;
+    print!("{}", table(&state.all(), &limits));
     Ok(if has_fault { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Searches for each target, and writes the table after each of them.
+/// Searches for each target that has not had enough, that with the least CPU time first, and writes the figures after
+/// each of them. Of the time that is left, each gets an equal share. Returns whether a fault was found.
 fn search_all(
-    targets: &[Target],
+    mut targets: Vec<Target>,
     limits: &Limits,
-    (out, interrupt): (&PathBuf, &Interrupt),
-) -> anyhow::Result<Vec<Figures>> {
-    let mut all = Vec::new();
-    for target in targets {
-        let figures = search(target, limits, interrupt)?;
+    (state, out): (&mut State, &PathBuf),
+    interrupt: &Interrupt,
+) -> anyhow::Result<bool> {
+    targets.retain(|target| !state.has_enough(&target.name, limits));
+    targets.sort_by_key(|target| state.of(&target.name).cpu);
+    let clock = Clock::monotonic();
+    let mut has_fault = false;
+    for (waiting, target) in (1..=targets.len()).rev().zip(&targets) {
+        let elapsed = Duration::from_nanos(clock.now());
+        let wall = limits.wall.map(|wall| share(wall.saturating_sub(elapsed), waiting));
+        let figures =
+            search(target, state.of(&target.name), &Limits { wall, ..*limits }, interrupt)?;
         if let Some(fault) = &figures.fault {
             eprintln!("xtask: {} has a fault:\n{fault}", target.name);
+            has_fault = true;
         }
-        all.push(figures);
-        fs::write(out, table(&all)).with_context(|| format!("cannot write {}", out.display()))?;
+        state.keep(figures)?;
+        let text = table(&state.all(), limits);
+        fs::write(out, text).with_context(|| format!("cannot write {}", out.display()))?;
+        interrupt.check()?;
     }
-    Ok(all)
+    Ok(has_fault)
+}
+
+/// The time of one of so many targets that wait.
+fn share(left: Duration, waiting: usize) -> Duration {
+    left / u32::try_from(waiting).unwrap_or(u32::MAX).max(1)
 }

@@ -8,6 +8,7 @@
 mod memory;
 mod meter;
 mod own_faults;
+mod parts;
 pub(crate) mod process;
 mod proxy;
 mod requests;
@@ -18,14 +19,16 @@ mod soak_server;
 mod verifier;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use clap::{Args, ValueEnum};
+use jiff::Timestamp;
 
+use crate::bench::page::first_line;
 use crate::bench::seed_of_now;
 use crate::interrupt::Interrupt;
 use crate::{dist, needs, paths};
@@ -43,9 +46,15 @@ pub(crate) struct Arguments {
     /// Seed of the disturbances [default: from the clock]
     #[arg(long)]
     seed: Option<u64>,
-    /// Only a part of the soak [default: both]
+    /// Disturb only these [default: both]
     #[arg(long)]
-    only: Option<Part>,
+    only: Option<Subject>,
+    /// Adds the figures to this file, a line of JSON for each part of a soak
+    #[arg(long, value_name = "FILE")]
+    append: Option<PathBuf>,
+    /// Prints the page of the parts in this file, and runs nothing
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["append", "minutes", "seed", "only", "keep"])]
+    page: Option<PathBuf>,
     /// Keep the records even when no check failed
     #[arg(long)]
     keep: bool,
@@ -57,7 +66,7 @@ pub(crate) struct Arguments {
 
 /// What is disturbed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Part {
+enum Subject {
     /// The servers of two long runs
     Servers,
     /// dyno itself, its disk and its records, in short runs
@@ -69,6 +78,10 @@ enum Part {
 /// # Errors
 /// When something is missing or does not build, a server does not come back, or a signal arrived.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    if let Some(file) = &arguments.page {
+        print!("{}", parts::page(&parts::read(file)?));
+        return Ok(ExitCode::SUCCESS);
+    }
     let interrupt = Interrupt::watch()?;
     arguments.install.provide(&[needs::MARIADB], &interrupt)?;
     let seed = arguments.seed.unwrap_or_else(seed_of_now);
@@ -79,11 +92,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     }
     let length = Duration::from_secs(60 * arguments.minutes);
     println!("soak: {} minutes, --seed {seed}, in {}", arguments.minutes, folder.display());
-    let is_asked = |part| arguments.only.is_none_or(|only| only == part);
-    let loops: &[Loop] = if is_asked(Part::Servers) { &Loop::ALL } else { &[] };
+    let is_asked = |subject| arguments.only.is_none_or(|only| only == subject);
+    let loops: &[Loop] = if is_asked(Subject::Servers) { &Loop::ALL } else { &[] };
     let own = OwnFaults { folder: folder.join("own-faults"), length, seed };
     let (results, own) = thread::scope(|scope| {
-        let own = is_asked(Part::Dyno).then(|| scope.spawn(|| own.run(&dyno, &interrupt)));
+        let own = is_asked(Subject::Dyno).then(|| scope.spawn(|| own.run(&dyno, &interrupt)));
         let soak_runs = loops.iter().map(|&offered| {
             let (folder, dyno) = (folder.join(offered.name()), dyno.as_path());
             let interrupt = &interrupt;
@@ -100,8 +113,19 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         )
     });
     let look = || format!("look into {}", folder.display());
-    let own = own.transpose().with_context(look)?;
-    print_results(&results.with_context(look)?, own.as_ref(), &folder, arguments.keep)
+    let (own, results) = (own.transpose().with_context(look)?, results.with_context(look)?);
+    if let Some(file) = &arguments.append {
+        let part = parts::Part {
+            ended: Timestamp::now().to_string(),
+            dyno: first_line(&dyno.to_string_lossy(), &["--version"]),
+            seed,
+            minutes: arguments.minutes,
+            loops: results.iter().map(SoakResult::part).collect(),
+            own: own.clone(),
+        };
+        parts::append(file, &part)?;
+    }
+    print_results(&results, own.as_ref(), &folder, arguments.keep)
 }
 
 fn failed<T>(_: Box<dyn std::any::Any + Send>) -> anyhow::Result<T> {

@@ -66,7 +66,8 @@ pub(super) fn machine(programs: &Programs) -> Vec<(&'static str, String)> {
     ]
 }
 
-fn first_line(program: &str, arguments: &[&str]) -> String {
+/// The first line that a program prints.
+pub(crate) fn first_line(program: &str, arguments: &[&str]) -> String {
     let output = Command::new(program).args(arguments).current_dir(paths::root()).output();
     let said = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
     said.ok()
@@ -111,7 +112,8 @@ fn figures(results: &Results) -> String {
     format!("\n## Goals\n\n{goals}{}", sections(results))
 }
 
-pub(super) fn table(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+/// A table in Markdown.
+pub(crate) fn table(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
     let mut text = format!("| {} |\n|{}\n", head.join(" | "), "---|".repeat(head.len()));
     for row in rows {
         let _ = writeln!(text, "| {} |", row.join(" | "));

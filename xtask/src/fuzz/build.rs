@@ -53,7 +53,9 @@ impl Target {
 
 /// The folder for everything that fuzzing makes.
 pub(crate) fn folder() -> PathBuf {
-    paths::target().join("fuzz")
+    let folder = paths::target().join("fuzz");
+    // Compilers run in other folders than this task.
+    std::path::absolute(&folder).unwrap_or(folder)
 }
 
 /// The targets of the repository at `root` by name, of these rooms or of all.

@@ -3,8 +3,13 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-/// What a search has done so far.
-#[derive(Clone, Debug, PartialEq)]
+use serde::{Deserialize, Serialize};
+
+use super::search::Limits;
+
+/// What the searches for a target have done so far.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Figures {
     pub(super) target: String,
     pub(super) inputs: u64,
@@ -13,11 +18,16 @@ pub(super) struct Figures {
     /// Inputs that are kept, because each reaches something that the others do not.
     pub(super) kept: u64,
     /// CPU time.
+    #[serde(rename = "cpu_s", with = "seconds")]
     pub(super) cpu: Duration,
     /// CPU time until the last new edge.
+    #[serde(rename = "cpu_s_at_last_edge", with = "seconds")]
     pub(super) cpu_at_last_edge: Duration,
     /// What libFuzzer said of a fault.
     pub(super) fault: Option<String>,
+    /// The inputs of earlier searches.
+    #[serde(skip)]
+    pub(super) earlier_inputs: u64,
 }
 
 impl Figures {
@@ -30,7 +40,13 @@ impl Figures {
             cpu: Duration::ZERO,
             cpu_at_last_edge: Duration::ZERO,
             fault: None,
+            earlier_inputs: 0,
         }
+    }
+
+    /// The figures with which another search begins.
+    pub(super) fn resumed(&self) -> Self {
+        Self { fault: None, earlier_inputs: self.inputs, ..self.clone() }
     }
 
     /// Reads a line of libFuzzer; false when it has no figures.
@@ -38,12 +54,14 @@ impl Figures {
     /// Source: llvm.org/docs/LibFuzzer.html, "Output": `#2 NEW    cov: 3 ft: 4 corp: 2/5b ...`.
     pub(super) fn read(&mut self, line: &str) -> bool {
         if let Some(inputs) = line.strip_prefix("stat::number_of_executed_units:") {
-            self.inputs = inputs.trim().parse().unwrap_or(self.inputs);
+            let counted = inputs.trim().parse().ok();
+            self.inputs = counted.map_or(self.inputs, |inputs: u64| self.earlier_inputs + inputs);
         }
         let Some(line) = line.strip_prefix('#') else { return line.starts_with("stat::") };
         let mut words = line.split_whitespace();
-        let Some(inputs) = words.next().and_then(|word| word.parse().ok()) else { return false };
-        self.inputs = inputs;
+        let counted = words.next().and_then(|word| word.parse::<u64>().ok());
+        let Some(inputs) = counted else { return false };
+        self.inputs = self.earlier_inputs + inputs;
         while let Some(word) = words.next() {
             let number =
                 || words.clone().next().and_then(|word| word.split('/').next()?.parse().ok());
@@ -63,14 +81,35 @@ impl Figures {
         }
     }
 
+    /// Whether the target has had enough: inputs, and CPU time without a new edge. One with a fault has not.
+    pub(super) fn is_enough(&self, limits: &Limits) -> bool {
+        self.fault.is_none() && self.inputs >= limits.inputs && self.quiet() >= limits.quiet
+    }
+
     /// CPU time since the last new edge.
     pub(super) fn quiet(&self) -> Duration {
         self.cpu.saturating_sub(self.cpu_at_last_edge)
     }
 }
 
-/// The figures of all targets, in Markdown.
-pub(super) fn table(all: &[Figures]) -> String {
+/// A time in a file, seconds.
+mod seconds {
+    use std::time::Duration;
+
+    use serde::de::Error as _;
+    use serde::{Deserialize as _, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(time: &Duration, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_f64(time.as_secs_f64())
+    }
+
+    pub(super) fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<Duration, D::Error> {
+        Duration::try_from_secs_f64(f64::deserialize(from)?).map_err(D::Error::custom)
+    }
+}
+
+/// The figures of all targets, in Markdown, and how many have had enough.
+pub(super) fn table(all: &[&Figures], limits: &Limits) -> String {
     let mut table = "| target | inputs | edges | inputs kept | CPU, min | since the last new edge, min | fault |\n\
                      |---|---:|---:|---:|---:|---:|---|\n"
         .to_owned();
@@ -86,6 +125,14 @@ pub(super) fn table(all: &[Figures]) -> String {
     let inputs: u64 = all.iter().map(|figures| figures.inputs).sum();
     let cpu = minutes(all.iter().map(|figures| figures.cpu).sum());
     let _ = writeln!(table, "| sum of {} | {inputs} | | | {cpu:.1} | | |", all.len());
+    let enough = all.iter().filter(|figures| figures.is_enough(limits)).count();
+    let _ = writeln!(
+        table,
+        "\n{enough} of {} targets have had {} inputs at least and {:.0} CPU-minutes without a new edge.",
+        all.len(),
+        limits.inputs,
+        minutes(limits.quiet)
+    );
     table
 }
 
@@ -119,12 +166,15 @@ mod tests {
         );
         let other =
             Figures { target: "y".to_owned(), fault: Some("x".to_owned()), ..figures.clone() };
-        insta::assert_snapshot!(table(&[figures, other]), @r"
+        let limits = Limits { quiet: Duration::from_secs(180), inputs: 1_500, wall: None };
+        insta::assert_snapshot!(table(&[&figures, &other], &limits), @r"
         | target | inputs | edges | inputs kept | CPU, min | since the last new edge, min | fault |
         |---|---:|---:|---:|---:|---:|---|
         | x | 1500 | 64 | 4 | 6.0 | 3.0 | none |
         | y | 1500 | 64 | 4 | 6.0 | 3.0 | yes |
         | sum of 2 | 3000 | | | 12.0 | | |
+
+        1 of 2 targets have had 1500 inputs at least and 3 CPU-minutes without a new edge.
         ");
     }
 }

@@ -73,6 +73,7 @@ pub(super) fn run(
     for target in targets.iter().filter(|target| is_wanted(&target.name)) {
         let by_corpus = is_found_by_corpus(target)?;
         let figures = search(target, limits, interrupt)?;
+        interrupt.check()?;
         is_missed |= figures.fault.is_none();
         let [by_corpus, by_search] = [by_corpus, figures.fault.is_some()]
             .map(|is_found| if is_found { "yes" } else { "no" });
@@ -98,7 +99,7 @@ fn search(target: &Target, limits: &Limits, interrupt: &Interrupt) -> anyhow::Re
     }
     let mut command = target.search();
     command.env(VARIABLE, &target.name).env("DYNO_FUZZ_FOLDER", &inputs);
-    observe(&mut command, &target.name, limits, interrupt)
+    observe(&mut command, Figures::new(&target.name), limits, interrupt)
 }
 
 /// Copies the files of the repository, with the faults. Files that are the same stay as they are, so that cargo builds

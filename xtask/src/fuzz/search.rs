@@ -9,6 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use net::Clock;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use procfs::process::Process;
@@ -32,60 +33,64 @@ pub(super) struct Limits {
     pub(super) quiet: Duration,
     /// The least number of inputs.
     pub(super) inputs: u64,
+    /// The time that this search may take, whatever it has found.
+    pub(super) wall: Option<Duration>,
 }
 
-/// Searches until the limits are reached or a fault is found.
+/// Searches until the limits are reached, a fault is found or a signal arrives, and adds to the figures of earlier
+/// searches.
 pub(super) fn search(
     target: &Target,
+    earlier: Figures,
     limits: &Limits,
     interrupt: &Interrupt,
 ) -> anyhow::Result<Figures> {
-    let mut command = target.search();
-    observe(&mut command, &target.name, limits, interrupt)
+    observe(&mut target.search(), earlier, limits, interrupt)
 }
 
 /// Runs a search to its end.
 pub(super) fn observe(
     command: &mut Command,
-    name: &str,
+    mut figures: Figures,
     limits: &Limits,
     interrupt: &Interrupt,
 ) -> anyhow::Result<Figures> {
     shell::say(command);
     interrupt.check()?;
+    let (clock, earlier_cpu) = (Clock::monotonic(), figures.cpu);
+    let is_over = || limits.wall.is_some_and(|wall| Duration::from_nanos(clock.now()) >= wall);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).process_group(0);
     let mut child = command.spawn().context("cannot run the tests")?;
     let lines = lines(child.stderr.take().context("libFuzzer has no output")?);
     let pid = child.id().cast_signed();
-    let mut figures = Figures::new(name);
-    let mut is_asked = false;
+    // Before its first line libFuzzer may not listen to signals yet, and one would end it without its last figures.
+    let (mut has_begun, mut is_asked) = (false, false);
     let mut last_words = Vec::new();
     loop {
         let line = lines.recv_timeout(POLL_PERIOD);
-        figures.cpu = cpu(pid).unwrap_or(figures.cpu);
+        figures.cpu = cpu(pid).map_or(figures.cpu, |cpu| earlier_cpu + cpu);
         match line {
-            Ok(line) if figures.read(&line) => {}
+            Ok(line) if figures.read(&line) => has_begun = true,
             Ok(line) => last_words.push(line),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
         }
-        if !is_asked && (interrupt.signal().is_some() || is_enough(&figures, limits)) {
+        let must_end = interrupt.signal().is_some() || is_over() || figures.is_enough(limits);
+        if has_begun && must_end && !is_asked {
             kill(Pid::from_raw(pid), Signal::SIGINT).context("libFuzzer cannot be stopped")?;
             is_asked = true;
         }
     }
     let status = child.wait().context("libFuzzer cannot be waited for")?;
-    interrupt.check()?;
     match status.code() {
         Some(INTERRUPTED) => {}
         Some(code) if FAULTS.contains(&code) => figures.fault = Some(fault(&last_words)),
-        _ => bail!("the search for {name} ended ({status}):\n{}", last_words.join("\n")),
+        _ => {
+            let name = &figures.target;
+            bail!("the search for {name} ended ({status}):\n{}", last_words.join("\n"))
+        }
     }
     Ok(figures)
-}
-
-fn is_enough(figures: &Figures, limits: &Limits) -> bool {
-    figures.inputs >= limits.inputs && figures.quiet() >= limits.quiet
 }
 
 /// What libFuzzer said of a fault, with the input as a line of a corpus.

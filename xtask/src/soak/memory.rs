@@ -7,6 +7,7 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 use super::process::Sample;
 
@@ -16,7 +17,8 @@ const CHANGE_MAX: f64 = 0.05;
 const CHECKED_FROM: Duration = Duration::from_secs(9 * 60);
 
 /// Memory of two quarters of a run.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Memory {
     pub second_bytes: u64,
     pub last_bytes: u64,

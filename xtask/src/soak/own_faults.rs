@@ -16,8 +16,9 @@ use std::time::Duration;
 
 use nix::sys::signal::Signal;
 use plan::Shuffle;
+use serde::{Deserialize, Serialize};
 
-use self::checks::Pause;
+use self::checks::{Pause, Report};
 use self::short_run::ShortRun;
 use crate::interrupt::Interrupt;
 
@@ -57,9 +58,10 @@ pub(super) struct OwnFaults {
 }
 
 /// The result.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct OwnFaultsResult {
-    /// Cycles of each fault.
+    /// Cycles of each fault, in the order of [`OwnFault::ALL`].
     cycles: [usize; OwnFault::ALL.len()],
     rows: u64,
     counted: u64,
@@ -108,6 +110,33 @@ impl OwnFaults {
 }
 
 impl OwnFaultsResult {
+    /// Adds the figures of another part of the same soak.
+    pub(super) fn add(&mut self, other: &Self) {
+        for (own, other) in self.cycles.iter_mut().zip(other.cycles) {
+            *own += other;
+        }
+        self.rows += other.rows;
+        self.counted += other.counted;
+        self.oldest_lost_ms = self.oldest_lost_ms.max(other.oldest_lost_ms);
+        self.damages.0 += other.damages.0;
+        self.damages.1 += other.damages.1;
+        self.violations.extend_from_slice(&other.violations);
+    }
+
+    /// The cells of a row: cycles of each fault, rows, those counted, the oldest lost one, damages and those found.
+    pub(super) fn cells(&self) -> Vec<String> {
+        let (changed, found) = self.damages;
+        let counts = self.cycles.iter().map(usize::to_string);
+        let rest = [
+            self.rows.to_string(),
+            self.counted.to_string(),
+            format!("{:.0}", self.oldest_lost_ms),
+            changed.to_string(),
+            found.to_string(),
+        ];
+        counts.chain(rest).collect()
+    }
+
     /// One cycle; returns what was wrong.
     fn cycle(
         &mut self,
@@ -122,7 +151,8 @@ impl OwnFaultsResult {
                 let killed = checks::now();
                 child.signal(Signal::SIGKILL)?;
                 child.finish()?;
-                self.compare(short_run, Some(killed))
+                let report = short_run.report()?;
+                self.compare(short_run, report.as_ref(), Some(killed))
             }
             OwnFault::Pause => {
                 let mut child = short_run.start_and_wait(after)?;
@@ -133,42 +163,50 @@ impl OwnFaultsResult {
                 let pause = Pause { from, until: checks::now() };
                 child.signal(Signal::SIGCONT)?;
                 let code = child.finish()?;
-                let mut wrong = self.compare(short_run, None)?;
+                let report = short_run.report()?;
+                let mut wrong = self.compare(short_run, report.as_ref(), None)?;
                 wrong.extend(checks::exit_code(code, &[0]));
-                wrong.extend(short_run.report()?.and_then(|report| pause.unseen(&report)));
+                wrong.extend(report.and_then(|report| pause.unseen(&report)));
                 Ok(wrong)
             }
             OwnFault::Interrupt => {
                 let mut child = short_run.start_and_wait(after)?;
                 child.signal(Signal::SIGINT)?;
                 let code = child.finish()?;
-                let mut wrong = self.compare(short_run, None)?;
+                let report = short_run.report()?;
+                let mut wrong = self.compare(short_run, report.as_ref(), None)?;
                 wrong.extend(checks::exit_code(code, &[0, 130]));
                 Ok(wrong)
             }
             OwnFault::FullDisk => {
                 let (low, high) = DISK_KB;
                 let code = short_run.on_small_disk(low + random.below(high - low))?;
-                let rows = short_run.rows(0)?;
-                let mut wrong = self.compare(short_run, rows.last)?;
+                let (rows, report) = (short_run.rows(0)?, short_run.report()?);
+                let mut wrong = self.compare(short_run, report.as_ref(), rows.last)?;
                 wrong.extend(checks::exit_code(code, &[1]));
                 Ok(wrong)
             }
             OwnFault::Damage => {
                 short_run.start()?.finish()?;
-                let wrong = self.compare(short_run, None)?;
-                Ok(if wrong.is_empty() { self.damage(short_run, random)? } else { wrong })
+                let report = short_run.report()?;
+                let wrong = self.compare(short_run, report.as_ref(), None)?;
+                match report.filter(|_| wrong.is_empty()) {
+                    Some(whole) => self.damage(short_run, &whole, random),
+                    None => Ok(wrong),
+                }
             }
         }
     }
 
-    /// Compares the rows with the report. `ended` is when dyno was ended without warning, if it was.
+    /// Compares the rows with the report, if it can be read. `ended` is when dyno was ended without warning, if it
+    /// was.
     fn compare(
         &mut self,
         short_run: &ShortRun<'_>,
+        report: Option<&Report>,
         ended: Option<f64>,
     ) -> anyhow::Result<Vec<String>> {
-        let Some(report) = short_run.report()? else {
+        let Some(report) = report else {
             return Ok(vec!["the report cannot be read".to_owned()]);
         };
         let counted = report.counted();
@@ -176,26 +214,26 @@ impl OwnFaultsResult {
         self.rows += rows.count;
         self.counted += counted;
         let Some(ended) = ended else {
-            return Ok(checks::all_counted(&report, rows.count));
+            return Ok(checks::all_counted(report, rows.count));
         };
         let age_ms = rows.first_uncounted.map_or(0.0, |at| (ended - at) * 1e3);
         self.oldest_lost_ms = self.oldest_lost_ms.max(age_ms);
-        Ok(checks::little_lost(&report, rows.count, age_ms))
+        Ok(checks::little_lost(report, rows.count, age_ms))
     }
 
-    /// Damages the record, each time as it was before.
+    /// Damages the record, each time as it was before; `whole` is its report before that.
     fn damage(
         &mut self,
         short_run: &ShortRun<'_>,
+        whole: &Report,
         random: &mut Shuffle,
     ) -> anyhow::Result<Vec<String>> {
-        let Some(whole) = short_run.report()? else { return Ok(Vec::new()) };
         let mut wrong = Vec::new();
         for _ in 0..DAMAGES {
             let record = short_run.copy_of_record()?;
             let damage = damage::damage(&record, random)?;
             let report = short_run.report_of(&record)?;
-            let found = damage::found(&damage, &whole, report.as_ref());
+            let found = damage::found(&damage, whole, report.as_ref());
             self.damages.0 += usize::from(found.has_changed);
             self.damages.1 += usize::from(found.has_changed && found.is_named);
             wrong.extend(found.wrong.map(|it| format!("{damage}: {it}")));
