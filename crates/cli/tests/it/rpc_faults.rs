@@ -36,7 +36,7 @@ fn short_bench(sandbox: &Sandbox, url: &str, seconds: u32) -> Command {
 }
 
 /// Waits for the end of a run, which must come; returns its output and its peak memory, KiB.
-fn watch(command: &mut Command) -> (Output, u64) {
+pub(crate) fn watch(command: &mut Command) -> (Output, u64) {
     // In files: a pipe that nobody empties would hold a run that says much.
     let [mut told, mut complained] = [(); 2].map(|()| tempfile::tempfile().unwrap());
     command.stdout(told.try_clone().unwrap()).stderr(complained.try_clone().unwrap());

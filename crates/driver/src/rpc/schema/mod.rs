@@ -11,6 +11,7 @@ mod pool;
 mod reflection;
 #[cfg(test)]
 mod tests;
+mod weight;
 
 pub use fault::SchemaFault;
 pub use pool::{Schema, UnaryMethod};

@@ -16,6 +16,7 @@ use super::super::grpc::{CallResult, GrpcCodec, Settings};
 use super::super::{Call, Method, Service};
 use super::fault::{SchemaFault, help_for};
 use super::pool::Schema;
+use super::weight::Budget;
 use crate::{Address, Timeouts};
 
 /// The versions of reflection, the newest first. They differ in nothing else.
@@ -120,6 +121,7 @@ struct Asker<'a> {
     stream: Stream,
     codec: GrpcCodec,
     address: &'a Address,
+    budget: Budget,
 }
 
 impl<'a> Asker<'a> {
@@ -141,7 +143,7 @@ impl<'a> Asker<'a> {
         let settings = Settings { head, answer_bytes_max: ANSWER_BYTES_MAX, keeps_answers: true };
         let codec = GrpcCodec::new(&Arc::new(settings)).map_err(|fault| fault.explain(address))?;
         let stream = service.connect(address, handle, timeouts).await?;
-        Ok(Self { stream, codec, address })
+        Ok(Self { stream, codec, address, budget: Budget::default() })
     }
 
     /// The files that a service is made of.
@@ -154,14 +156,14 @@ impl<'a> Asker<'a> {
             Ok(answer) => answer,
         };
         let mut files = Descriptors::default();
-        match files.add(&answer) {
+        match files.add(&answer, &mut self.budget) {
             Err(_) if answer.error.is_some() => return Err(self.unknown_service(service).await?),
             other => other.map_err(|why| self.refused(&why))?,
         }
         while let Some(missing) = files.next_missing() {
             let next = Question { file_by_filename: missing.clone(), ..Question::default() };
             let answer = self.ask(&next).await?.map_err(|error| self.refused(&error.message))?;
-            files.add(&answer).map_err(|why| self.refused(&why))?;
+            files.add(&answer, &mut self.budget).map_err(|why| self.refused(&why))?;
             if !files.by_name.contains_key(&missing) {
                 return Err(self.refused(&format!("it left out {missing}")));
             }
@@ -195,7 +197,7 @@ impl<'a> Asker<'a> {
         &mut self,
         question: &Question,
     ) -> Result<Result<Reflected, Box<ServiceError>>, Failure> {
-        let Self { stream, codec, address } = self;
+        let Self { stream, codec, address, .. } = self;
         let mut answer: Option<CallResult> = None;
         codec.encode(ID, &question.encode_to_vec());
         let mut out = Vec::new();
@@ -219,13 +221,16 @@ impl<'a> Asker<'a> {
         }
         // What HTTP/2 still answers need not be sent before the next question.
         stream.write_all(&out).await.map_err(|error| address.lost(&error))?;
-        Ok(match answer.unwrap_or_else(|| Ok(Vec::new())) {
-            Err(error) => Err(error),
-            Ok(bytes) => Ok(Reflected::decode(&*bytes).map_err(|error| {
-                let why = Malformed(format!("server reflection: {error}"));
-                LinkFault::from(why).explain(address)
-            })?),
-        })
+        let bytes = match answer.unwrap_or_else(|| Ok(Vec::new())) {
+            Err(error) => return Ok(Err(error)),
+            Ok(bytes) => bytes,
+        };
+        self.budget.take_answer(&bytes).map_err(|why| self.refused(&why))?;
+        let reflected = Reflected::decode(&*bytes).map_err(|error| {
+            let why = Malformed(format!("server reflection: {error}"));
+            LinkFault::from(why).explain(self.address)
+        });
+        reflected.map(Ok)
     }
 }
 
@@ -239,8 +244,8 @@ struct Descriptors {
 }
 
 impl Descriptors {
-    /// Adds the files of an answer.
-    fn add(&mut self, answer: &Reflected) -> Result<(), String> {
+    /// Adds the files of an answer, whose full names the budget has to have room for.
+    fn add(&mut self, answer: &Reflected, budget: &mut Budget) -> Result<(), String> {
         if let Some(error) = &answer.error {
             return Err(error.message.clone());
         }
@@ -250,6 +255,7 @@ impl Descriptors {
                 return Err(format!("its files have more than {} MiB", FILES_BYTES_MAX >> 20));
             }
             let file = FileDescriptorProto::decode(&**bytes).map_err(|error| error.to_string())?;
+            budget.take_names(&file)?;
             self.imports.extend_from_slice(&file.dependency);
             self.by_name.insert(file.name().to_owned(), file);
             if self.by_name.len() > FILES_MAX {
@@ -273,9 +279,11 @@ impl Descriptors {
 /// The schema of an answer that is complete by itself.
 #[cfg(test)]
 pub(super) fn schema_of(answer: &[u8]) -> Result<Schema, String> {
+    let mut budget = Budget::default();
+    budget.take_answer(answer)?;
     let answer = Reflected::decode(answer).map_err(|error| error.to_string())?;
     let mut files = Descriptors::default();
-    files.add(&answer)?;
+    files.add(&answer, &mut budget)?;
     if let Some(name) = files.next_missing() {
         return Err(name);
     }
@@ -308,19 +316,20 @@ mod tests {
 
     #[test]
     fn each_missing_file_is_asked_for_once() {
-        let mut files = Descriptors::default();
-        files.add(&answer("a", "b", 0)).unwrap();
+        let (mut files, mut budget) = (Descriptors::default(), Budget::default());
+        files.add(&answer("a", "b", 0), &mut budget).unwrap();
         assert_eq!(files.next_missing().as_deref(), Some("b"));
-        files.add(&answer("b", "a", 0)).unwrap();
+        files.add(&answer("b", "a", 0), &mut budget).unwrap();
         assert_eq!(files.next_missing(), None);
     }
 
     #[test]
     fn a_server_that_always_imports_another_file_is_refused() {
-        let mut files = Descriptors::default();
+        let (mut files, mut budget) = (Descriptors::default(), Budget::default());
         let mut refused = None;
         for number in 0..2_000 {
-            let added = files.add(&answer(&number.to_string(), &(number + 1).to_string(), 0));
+            let answer = answer(&number.to_string(), &(number + 1).to_string(), 0);
+            let added = files.add(&answer, &mut budget);
             if let Err(why) = added {
                 refused = Some((number, why));
                 break;
@@ -331,12 +340,13 @@ mod tests {
 
     #[test]
     fn files_may_have_four_mebibytes_in_all() {
-        let mut files = Descriptors::default();
+        let (mut files, mut budget) = (Descriptors::default(), Budget::default());
         // Its other fields take less than 100 bytes.
         let of_a_mebibyte = |name: &str| answer(name, "z", (1 << 20) - 100);
         for name in ["a", "b", "c", "d"] {
-            files.add(&of_a_mebibyte(name)).unwrap();
+            files.add(&of_a_mebibyte(name), &mut budget).unwrap();
         }
-        assert_eq!(files.add(&of_a_mebibyte("e")).unwrap_err(), "its files have more than 4 MiB");
+        let refused = files.add(&of_a_mebibyte("e"), &mut budget).unwrap_err();
+        assert_eq!(refused, "its files have more than 4 MiB");
     }
 }
