@@ -12,6 +12,9 @@ use crate::tls_failure::ended_by_tls;
 /// Too many open files in this process.
 const EMFILE: i32 = 24;
 
+/// The code of a failure to connect to an address at which nothing listens.
+pub const REFUSED: &str = "refused";
+
 /// One address of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
@@ -82,8 +85,9 @@ impl Address {
             _ if error.raw_os_error() == Some(EMFILE) => "raise the limit of open files: ulimit -n",
             _ => "check that the server is up and can be reached",
         };
+        let code = if error.kind() == ErrorKind::ConnectionRefused { REFUSED } else { "" };
         let message = format!("cannot connect to {}: {error}; {remedy}", self.name);
-        Failure::new(ErrorClass::Connection, "", message)
+        Failure::new(ErrorClass::Connection, code, message)
     }
 
     /// A failure of a connection in use.

@@ -25,7 +25,7 @@ mod value;
 #[cfg(test)]
 mod virtual_peer;
 
-pub use address::Address;
+pub use address::{Address, REFUSED};
 pub use capabilities::Capabilities;
 pub use dialect::{Dialect, Isolation};
 pub use facts::{Facts, ServerLimit, ServerLimits};

@@ -153,6 +153,14 @@ impl Target {
         }
     }
 
+    /// How many servers its sessions may be on: their index decides.
+    pub fn servers(&self) -> usize {
+        match &self.driver {
+            Driver::MySql(config) => config.addresses.len(),
+            Driver::Sqlite(_) => 1,
+        }
+    }
+
     /// How its sessions may be used.
     pub fn capabilities(&self) -> Capabilities {
         match &self.driver {

@@ -1,10 +1,12 @@
 //! A client's handle in a trial: it gives out turns and receives results.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use measure::{Disposition, ErrorClass, ErrorKey, Failure, OperationId, OperationKind, Traffic};
 use net::{Handle, Nanos};
 
+use crate::server_choice::ServerChoice;
 use crate::worker_state::WorkerState;
 use crate::{NextStart, Turn};
 
@@ -17,11 +19,12 @@ pub struct ClientHandle {
     /// When the last turn ended, if nothing has happened since: the next turn starts at that time, without another
     /// reading of the clock.
     ended_ns: Option<Nanos>,
+    server: Cell<ServerChoice>,
 }
 
 impl ClientHandle {
     pub(crate) fn new(local: usize, state: Rc<WorkerState>) -> Self {
-        Self { local, state, issued: 0, ended_ns: None }
+        Self { local, state, issued: 0, ended_ns: None, server: Cell::default() }
     }
 
     /// The client's index, of `0..clients`.
@@ -129,9 +132,23 @@ impl ClientHandle {
         self.state.lost(self.local, failure);
     }
 
+    /// Which of so many servers this client uses, of `0..servers`.
+    pub fn server(&self, servers: usize) -> usize {
+        self.server.get().server(self.index(), servers)
+    }
+
+    /// The server that this client uses, one of so many, refuses connections: nothing listens there. When it has done
+    /// so for a second, the client uses another one.
+    pub fn refused(&self, servers: usize) {
+        let mut choice = self.server.get();
+        choice.refused(self.now(), servers);
+        self.server.set(choice);
+    }
+
     /// This client has a new connection that is ready for transactions.
     pub fn reconnected(&mut self) {
-        self.state.reconnected();
+        let is_moved = self.server.get_mut().is_moved();
+        self.state.reconnected(is_moved);
     }
 
     /// A transaction on the new connection was answered: the outage is over.

@@ -27,6 +27,7 @@ mod quiet;
 mod report;
 mod schedule;
 mod serve;
+mod server_choice;
 mod simulated;
 mod steering;
 mod stop;

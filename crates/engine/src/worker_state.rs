@@ -360,9 +360,13 @@ impl WorkerState {
         }
     }
 
-    pub(crate) fn reconnected(&self) {
+    /// A client has a connection again, to another server than before if it has moved.
+    pub(crate) fn reconnected(&self, is_moved: bool) {
         let now = self.handle.now();
-        self.counting_at(now, now, |tally| tally.reconnects += 1);
+        self.counting_at(now, now, |tally| {
+            tally.reconnects += 1;
+            tally.moves += u64::from(is_moved);
+        });
         self.emit(ConnectionEvent::Reconnected);
     }
 

@@ -37,6 +37,7 @@ impl IntervalRecord {
             failed_transactions: tally.failed_transactions,
             arrivals: tally.arrivals,
             reconnects: tally.reconnects,
+            moves: tally.moves,
             traffic: tally.traffic,
             busy_ns: tally.busy_ns,
         };

@@ -398,6 +398,9 @@ pub(crate) fn facts(trial: &Trial<'_>) -> Table {
     if trial.record.total.reconnects > 0 {
         fact("reconnects", count(trial.record.total.reconnects));
     }
+    if trial.record.total.moves > 0 {
+        fact("of these to another server", count(trial.record.total.moves));
+    }
     if let Some(fairness) = summary.fairness {
         let variation = percent(fairness.variation());
         let mean = number(fairness.mean);

@@ -1,6 +1,6 @@
 //! Sessions of clients, connected and configured by the plan.
 
-use driver::{Isolation, Session, Target};
+use driver::{Isolation, REFUSED, Session, Target};
 use engine::ClientHandle;
 use measure::Failure;
 
@@ -36,12 +36,18 @@ impl Connector {
         Self { target: context.target.clone(), isolation, setup }
     }
 
-    /// Connects a client and sets its session up.
+    /// Connects a client to the server that it uses, of several, and sets its session up.
     ///
     /// # Errors
     /// If the server cannot be reached or refuses a statement or the login.
     pub(crate) async fn open(&self, handle: &ClientHandle) -> Result<Session, Failure> {
-        let mut session = self.target.connect(handle.net(), handle.index()).await?;
+        let servers = self.target.servers();
+        let connected = self.target.connect(handle.net(), handle.server(servers)).await;
+        let mut session = connected.inspect_err(|failure| {
+            if failure.key.code == REFUSED {
+                handle.refused(servers);
+            }
+        })?;
         if let Some(level) = self.isolation {
             session.run(&set_isolation(&self.target, level)?).await?;
         }

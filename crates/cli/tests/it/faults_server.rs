@@ -433,3 +433,30 @@ fn a_password_changed_during_a_run_is_not_retried() {
     assert!(reason.contains("1045") && reason.contains("check user and password"), "{reason}");
     assert!(trial["seconds"].as_f64().unwrap() < 60.0);
 }
+
+#[test]
+fn clients_of_a_server_that_is_gone_move_to_another_one() {
+    let servers = [OwnServer::start(&[]), OwnServer::start(&[])];
+    servers.iter().for_each(|server| server.make_user("guest", ""));
+    let [gone, left] = &servers;
+    let login = left.login();
+    let url =
+        format!("mysql://guest@127.0.0.1:{},127.0.0.1:{}/test", gone.login().port, login.port);
+    let sandbox = Sandbox::new();
+    sandbox.file("ask.sql", "\\transaction ask\nSELECT 1;\n");
+    let mut command = sandbox.dyno(["bench", "ask.sql", "--clients=5", "--warm-up=0s"]);
+    command.args(["--interval=200ms", "--think-time=20ms", "--format=json", "--system", &url]);
+    let mut run = Background::start(&sandbox, command.arg(UNTIL_INTERRUPTED));
+    run.wait_for("0000", "measure", 2);
+    let sessions = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE user = 'guest'";
+    assert_eq!(left.sql(sessions).trim(), "2");
+    gone.kill();
+    // Clients 0, 2 and 4 were on the first server.
+    run.wait_for_record("all are back at work", |trial| is_over(trial, 3));
+    assert_eq!(left.sql(sessions).trim(), "5");
+    let trial = &run.interrupted_trial();
+    assert_eq!((&trial["reconnects"], &trial["moves"]), (&3.into(), &3.into()), "{trial}");
+    assert!(!has_finding(trial, "Clients left early"), "{}", trial["findings"]);
+    let page = fs::read_to_string(sandbox.runs()[0].join("report.html")).unwrap();
+    assert!(page.contains("of these to another server"), "a table tells of them");
+}

@@ -21,6 +21,8 @@ pub(crate) struct IntervalLine {
     #[serde(default, skip_serializing_if = "is_default")]
     reconnects: u64,
     #[serde(default, skip_serializing_if = "is_default")]
+    moves: u64,
+    #[serde(default, skip_serializing_if = "is_default")]
     arrivals: u64,
     queries: QueryCounts,
     traffic: Traffic,
@@ -88,6 +90,7 @@ impl From<&Interval> for IntervalLine {
             transactions: tally.transactions,
             failed_transactions: tally.failed_transactions,
             reconnects: tally.reconnects,
+            moves: tally.moves,
             arrivals: tally.arrivals,
             queries: tally.queries,
             traffic: tally.traffic,
@@ -130,6 +133,7 @@ impl IntervalLine {
             transactions: self.transactions,
             failed_transactions: self.failed_transactions,
             reconnects: self.reconnects,
+            moves: self.moves,
             arrivals: self.arrivals,
             errors: errors(self.errors),
             traffic: self.traffic,

@@ -131,7 +131,8 @@ impl Stream {
 
     async fn kill(&mut self, handle: &ClientHandle, number: &str) -> Result<(), Failure> {
         let target = &self.load.connector.target;
-        let mut session = target.connect(handle.net(), handle.index()).await?;
+        let server = handle.server(target.servers());
+        let mut session = target.connect(handle.net(), server).await?;
         session.run(&target.dialect().kill.replace("{number}", number)).await?;
         session.close().await;
         Ok(())
