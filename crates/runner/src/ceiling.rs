@@ -85,7 +85,8 @@ impl CeilingProbe<'_> {
         let timeouts = Timeouts { query: Some(DRAIN_TIMEOUT), ..Timeouts::default() };
         // Nothing is drawn: the seed is not used.
         let key = (0, LoadKey { clients, ..LoadKey::default() });
-        let calls = Rpc::of_sizes(self.sizes, self.connections).load(service, timeouts, key)?;
+        let calls = Rpc::of_sizes(self.sizes, self.connections);
+        let calls = calls.load(service, timeouts, key, stop)?;
         let offer = OfferedLoad {
             clients,
             workers: Workers::EventLoops(self.workers.min(self.connections)),

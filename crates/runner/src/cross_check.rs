@@ -1,6 +1,7 @@
 //! Compares the server's own counters with dyno's. They are read when every client is ready and again after the load,
 //! in a session of their own or from the server's page of metrics.
 
+use std::ops::ControlFlow::{Break, Continue};
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use engine::{Stop, StopLevel, worker_pool};
 use measure::{Interval, QueryCounts};
 use net::Clock;
 use record::{Counted, CrossCheck};
-use system::{StatementCounters, StatementPages};
+use system::{ProgressEvent, StatementCounters, StatementPages, aside};
 
 /// How long the server may take to report its counters once the run is interrupted.
 const INTERRUPTED_BOUND: Duration = Duration::from_millis(500);
@@ -111,18 +112,21 @@ impl Check {
 
     /// Asks the server, until it has answered or a stop is requested; for a moment only when a stop was requested before.
     fn read(&self) -> Result<Option<Reading>, String> {
-        // A page costs the server no statement, so it is used wherever there is one.
-        if let Some(pages) = &self.pages {
-            return pages.read().map(|read| Some(Reading::Page(read)));
-        }
-        let Some(target) = self.target.clone() else { return Ok(None) };
-        let (told, counters) = mpsc::channel();
         let (stop, clock, before) = (self.stop.clone(), Clock::monotonic(), self.stop.level());
         let is_over = move || match stop.level() {
             StopLevel::None => false,
             StopLevel::AtOnce => true,
             level => level > before || Duration::from_nanos(clock.now()) >= INTERRUPTED_BOUND,
         };
+        // A page costs the server no statement, so it is used wherever there is one.
+        if let Some(pages) = self.pages.clone() {
+            let mut look = |_: ProgressEvent<'_>| if is_over() { Break(()) } else { Continue(()) };
+            let read = aside("asking for the server's counts", &mut look, move || pages.read());
+            let page = read.map_err(|cause| cause.to_string())??;
+            return Ok(Some(Reading::Page(page)));
+        }
+        let Some(target) = self.target.clone() else { return Ok(None) };
+        let (told, counters) = mpsc::channel();
         let asked = worker_pool::run_until(is_over, |handle| {
             Box::pin(async move {
                 // The receiver lives until the answer is taken.

@@ -73,7 +73,9 @@ fn of_calls(
     listener: &mut dyn RunListener,
 ) -> LatencyHistogram {
     let Ok(call) = rpc.call(service) else { return LatencyHistogram::new() };
-    let Ok(body) = rpc.body(service, &call, TIMEOUTS) else { return LatencyHistogram::new() };
+    let Ok(body) = rpc.body(service, &call, TIMEOUTS, stop) else {
+        return LatencyHistogram::new();
+    };
     let (service, call) = (Arc::new(service.clone()), Arc::new(call));
     measure(stop, listener, |handle, told| {
         Box::pin(async move {

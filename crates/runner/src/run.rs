@@ -276,11 +276,18 @@ impl<'a> Sequence<'a> {
             Ok(ready) => ready,
             Err(not_started) => return Ok(Err(not_started)),
         };
+        let load = match trial::make_load(self.experiment, trial, &test_bed, self.stop) {
+            Err(cause) if self.stop.is_asked() => {
+                self.test_bed = Some(test_bed);
+                return Ok(Err(cause.into()));
+            }
+            load => load?,
+        };
         let TrialRun { mut status, mut recorder, mut member_exits, messages } = trial::run(
             self.experiment,
             trial,
             (&mut test_bed, self.fleet.as_mut()),
-            &ready,
+            (&ready, load),
             self.writer,
             self.stop,
             listener,

@@ -104,6 +104,11 @@ impl<'a> TestBed<'a> {
         &self.identity
     }
 
+    /// The request to stop that ends its steps.
+    pub(crate) fn stop(&self) -> &Stop {
+        self.stop
+    }
+
     pub(crate) fn access(&self) -> &Access {
         self.running.access()
     }

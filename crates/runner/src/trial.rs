@@ -49,12 +49,11 @@ pub(crate) fn run(
     experiment: &Experiment,
     trial: Trial,
     (test_bed, fleet): (&mut TestBed<'_>, Option<&mut Fleet>),
-    ready: &[PhaseRecord],
+    (ready, load): (&[PhaseRecord], Box<dyn Load>),
     writer: &RunWriter,
     stop: &Stop,
     listener: &mut dyn RunListener,
 ) -> Result<TrialRun> {
-    let load = make_load(experiment, trial, test_bed, stop)?;
     let warm_up = experiment.plan.warm_up(test_bed.takes_first_load());
     let loops = match &fleet {
         Some(fleet) => offer::loops(experiment, trial, test_bed.access(), &fleet.hosts())?,
@@ -155,7 +154,8 @@ pub(crate) fn make_load(
             }))
         }
         (TrialWorkload::Service(rpc), Access::Service(service)) => {
-            Ok(rpc.load(service, test_bed.timeouts(), (experiment.plan.seed, load_key))?)
+            let seeds = (experiment.plan.seed, load_key);
+            Ok(rpc.load(service, test_bed.timeouts(), seeds, stop)?)
         }
         _ => anyhow::bail!("the workload does not fit the system"),
     }
@@ -296,7 +296,7 @@ impl<'a, 'b> TrialRecorder<'a, 'b> {
 
     fn end_watch(&mut self) -> Result<()> {
         let Some(trial_watch) = self.trial_watch.take() else { return Ok(()) };
-        for failure_text in trial_watch.end()? {
+        for failure_text in trial_watch.end(self.test_bed.stop())? {
             let text = format!("not everything was watched: {failure_text}");
             self.listener.on_note(&text);
         }

@@ -8,11 +8,12 @@ mod other_host;
 mod plan;
 mod server;
 
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use engine::Stop;
 use measure::{Nanos, Server, nanos};
 use net::{Clock, TcpDiagnosis};
 use record::WatchWriter;
@@ -26,6 +27,10 @@ pub(crate) use plan::{Endpoint, Peers, Periods, WatchTargets};
 
 /// How long the end of a trial waits for readings in progress.
 const END_BOUND: Duration = Duration::from_secs(2);
+/// How long it does so once a stop is requested.
+const STOP_BOUND: Duration = Duration::from_millis(500);
+/// Time between two checks whether it is.
+const POLL_PERIOD: Duration = Duration::from_millis(50);
 
 /// Watches the hosts, connections and servers of one trial from the start of its load to the end.
 pub(crate) struct TrialWatch {
@@ -193,12 +198,19 @@ impl TrialWatch {
     ///
     /// # Errors
     /// When a reading could not be written.
-    pub(crate) fn end(self) -> Result<Vec<String>> {
+    pub(crate) fn end(self, stop: &Stop) -> Result<Vec<String>> {
         self.send(WatchCommand::End);
         let clock = Clock::monotonic();
         for watch_thread in &self.threads {
-            let passed = Duration::from_nanos(clock.now());
-            let _ = watch_thread.ended.recv_timeout(END_BOUND.saturating_sub(passed));
+            loop {
+                let bound = if stop.is_asked() { STOP_BOUND } else { END_BOUND };
+                let left = bound.saturating_sub(Duration::from_nanos(clock.now()));
+                // A thread that ends disconnects.
+                let waited = watch_thread.ended.recv_timeout(left.min(POLL_PERIOD));
+                if left.is_zero() || waited != Err(RecvTimeoutError::Timeout) {
+                    break;
+                }
+            }
         }
         self.log.close()
     }

@@ -6,6 +6,7 @@
 
 mod account;
 mod argument;
+mod aside;
 mod ask;
 mod build_command;
 mod cache;
@@ -39,6 +40,7 @@ mod tidb_cluster;
 pub mod watch;
 
 pub use argument::from_argument;
+pub use aside::aside;
 pub use build_command::build_by_command;
 pub use cache::{CACHE_VARIABLE, cache_folder};
 pub use catalogue::{Kind, OptionHelp, catalogue};

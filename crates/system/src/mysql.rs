@@ -9,6 +9,7 @@ use driver::{Address, Target, Timeouts};
 use net::Endpoint;
 use plan::{OptionReader, Options, Problem};
 
+use crate::aside::{LOOKING_UP, aside};
 use crate::ask::{ask, rows};
 use crate::options::ssl;
 use crate::running::External;
@@ -111,7 +112,8 @@ impl System for MySql {
     ) -> anyhow::Result<Running> {
         let mut sources = LoginSources::of_process();
         sources.password_file.clone_from(&self.password_file);
-        let config = self.url.resolve(&sources)?;
+        let url = self.url.clone();
+        let config = aside(LOOKING_UP, listener, move || url.resolve(&sources))??;
         let addresses = addresses(&config);
         if self.creates_database {
             create_database(&config, timeouts, listener)?;

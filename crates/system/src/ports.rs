@@ -14,7 +14,7 @@ const GREETING: u8 = 10;
 
 /// How long a server of this machine may take for each step of one check. The next check asks again, and between
 /// two a stop can be requested.
-const ANSWER_BOUND: Duration = Duration::from_millis(900);
+pub(crate) const ANSWER_BOUND: Duration = Duration::from_millis(900);
 
 /// The ports of a server on 127.0.0.1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

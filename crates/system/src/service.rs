@@ -8,6 +8,7 @@ use driver::{SslMode, SslOptions, Timeouts};
 use net::Endpoint;
 use plan::{Options, Problem};
 
+use crate::aside::{LOOKING_UP, aside};
 use crate::ask::reach;
 use crate::options::ssl;
 use crate::running::External;
@@ -76,7 +77,9 @@ impl System for ExternalService {
         timeouts: Timeouts,
         listener: &mut ProgressListener<'_>,
     ) -> anyhow::Result<Running> {
-        let service = Service::resolve(self.protocol, &self.url)?.encrypted(&self.ssl)?;
+        let (protocol, url) = (self.protocol, self.url.clone());
+        let resolved = aside(LOOKING_UP, listener, move || Service::resolve(protocol, &url))?;
+        let service = resolved?.encrypted(&self.ssl)?;
         let settings = reach(&service, timeouts, listener)?;
         let addresses = service.endpoints().iter().filter_map(tcp_address).collect();
         let product = format!("{} service", self.protocol.title());

@@ -12,8 +12,9 @@ use net::Clock;
 
 use crate::parallel::as_text;
 
-/// How long a server may take to end statements.
+/// How long a server may take to end statements, and how long after a request to stop at once.
 const END_BOUND: Duration = Duration::from_secs(1);
+const AT_ONCE_BOUND: Duration = Duration::from_millis(250);
 
 /// The sessions of a step that are at work. Clones share them.
 #[derive(Clone, Debug, Default)]
@@ -49,7 +50,7 @@ impl BusySessions {
         done
     }
 
-    /// Ends the statements of the sessions that are still busy, unless a stop at once is requested.
+    /// Ends the statements of the sessions that are still busy, as far as the server does it in time.
     pub fn end_statements(&self, target: &Target, stop: &Stop) {
         let busy = std::mem::take(&mut *self.all());
         if busy.is_empty() {
@@ -57,7 +58,9 @@ impl BusySessions {
         }
         let (target, stop, clock) = (target.clone(), stop.clone(), Clock::monotonic());
         let is_over = move || {
-            stop.level() == StopLevel::AtOnce || Duration::from_nanos(clock.now()) >= END_BOUND
+            let is_urgent = stop.level() == StopLevel::AtOnce;
+            let bound = if is_urgent { AT_ONCE_BOUND } else { END_BOUND };
+            Duration::from_nanos(clock.now()) >= bound
         };
         let kill = target.dialect().kill;
         // Without an answer there is nothing else to do: the clean-up that follows reports why it fails.

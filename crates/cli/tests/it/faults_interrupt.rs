@@ -28,11 +28,12 @@ fn tables(database: &str) -> String {
     server::sql(&format!("SHOW TABLES IN {database}"))
 }
 
-fn assert_interrupted(output: &Output) {
+pub(crate) fn assert_interrupted(output: &Output) {
     assert_eq!(output.status.code(), Some(130), "{}", both(output));
 }
 
-fn report(sandbox: &Sandbox) -> Value {
+/// The report of a sandbox's only run.
+pub(crate) fn report(sandbox: &Sandbox) -> Value {
     let text = fs::read_to_string(sandbox.runs()[0].join("report.json")).unwrap();
     serde_json::from_str(&text).unwrap()
 }
@@ -163,30 +164,74 @@ fn interrupt_in_cleanup_lets_cleanup_finish() {
     assert_eq!(report(&sandbox)["trials"][0]["transactions"], 1);
 }
 
-#[test]
-fn interrupt_ends_a_statement_of_prepare_on_the_server_too() {
-    let (sandbox, database) = (Sandbox::new(), "dyno_interrupt_statement");
-    let url = server::database(database);
-    let lock = server::hold(database, "");
-    let filling = format!("INSERT INTO held {}", lock.question());
-    let text = format!(
-        "\\prepare\nCREATE TABLE held (id INTEGER);\n{filling};\n\\cleanup\nDROP TABLE held;\n\
-         \\transaction ask\nSELECT 1;\n"
-    );
-    sandbox.file("held.sql", &text);
-    let mut command = sandbox.dyno(["bench", "held.sql", "--system", &url]);
-    let run = Background::start(&sandbox, &mut command);
-    let inserting = format!(
-        "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE info LIKE 'INSERT INTO held%' \
+/// How many statements of a database begin so and have not ended on the server.
+fn under_way(database: &str, beginning: &str) -> String {
+    let query = format!(
+        "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE info LIKE '{beginning}%' \
          AND db = '{database}'"
     );
-    wait_until("it fills the table", || server::sql(&inserting).trim() == "1");
-    run.interrupt();
-    // The lock is not released, so without more the statement would last for ten minutes, and the DROP as long.
-    assert_interrupted(&run.finish());
-    assert_eq!((tables(database).as_str(), server::sql(&inserting).trim()), ("", "0"));
-    assert_eq!(report(&sandbox)["status"], "interrupted");
+    server::sql(&query).trim().to_owned()
+}
+
+/// Starts a workload whose `\prepare` runs these statements, with a `\cleanup` for the table `held`.
+fn start_preparing<'s>(sandbox: &'s Sandbox, url: &str, statements: &str) -> Background<'s> {
+    let text = format!(
+        "\\prepare\n{statements}\\cleanup\nDROP TABLE held;\n\\transaction ask\nSELECT 1;\n"
+    );
+    sandbox.file("held.sql", &text);
+    Background::start(sandbox, &mut sandbox.dyno(["bench", "held.sql", "--system", url]))
+}
+
+#[test]
+fn interrupt_ends_a_statement_of_prepare_on_the_server_too() {
+    let before = "CREATE TABLE held (id INTEGER);\n";
+    let cases = [
+        (before, "INSERT INTO held QUESTION"),
+        ("", "CREATE TABLE held AS SELECT SUM(a.seq) FROM seq_1_to_1000000 a, seq_1_to_1000000 b"),
+        (before, "SELECT SLEEP(600)"),
+    ];
+    for (index, (before, waiting)) in cases.into_iter().enumerate() {
+        let (sandbox, database) = (Sandbox::new(), format!("dyno_interrupt_statement_{index}"));
+        let url = server::database(&database);
+        let lock = server::hold(&database, "");
+        let waiting = waiting.replace("QUESTION", &lock.question());
+        let run = start_preparing(&sandbox, &url, &format!("{before}{waiting};\n"));
+        wait_until("it waits", || under_way(&database, &waiting[..12]) == "1");
+        run.interrupt();
+        // The lock is not released, so without more the statement would last for ten minutes, and a DROP as long.
+        assert_interrupted(&run.finish());
+        wait_until("the statement has ended", || under_way(&database, &waiting[..12]) == "0");
+        assert_eq!(tables(&database), "", "{waiting}");
+        assert_eq!(report(&sandbox)["status"], "interrupted");
+        lock.release();
+    }
+}
+
+#[test]
+fn interrupt_ends_the_making_of_an_index_on_the_server_too() {
+    let (sandbox, database) = (Sandbox::new(), "dyno_interrupt_index");
+    let url = server::database(database);
+    let lock = server::hold(database, "");
+    let statements = format!(
+        "CREATE TABLE held (id INTEGER);\n{};\nALTER TABLE held ADD INDEX (id);\n",
+        lock.question()
+    );
+    let run = start_preparing(&sandbox, &url, &statements);
+    wait_until("the table is there", || lock.is_asked());
+    // A transaction that has read the table blocks the end of the ALTER, and then a DROP of the table.
+    let reader = server::hold(
+        &format!("{database}_reader"),
+        &format!("BEGIN; SELECT COUNT(*) FROM {database}.held;"),
+    );
     lock.release();
+    wait_until("it makes the index", || under_way(database, "ALTER TABLE") == "1");
+    run.interrupt();
+    wait_until("the ALTER has ended", || under_way(database, "ALTER TABLE") == "0");
+    wait_until("the cleanup waits for the reader", || under_way(database, "DROP TABLE") == "1");
+    reader.release();
+    assert_interrupted(&run.finish());
+    assert_eq!(tables(database), "");
+    assert_eq!(report(&sandbox)["status"], "interrupted");
 }
 
 #[test]
@@ -266,7 +311,7 @@ fn interrupt_ends_a_wait_for_the_lock_of_an_sqlite_database() {
 }
 
 /// Whether a stopped process will get this signal once it continues. Source: proc_pid_status(5), `ShdPnd`.
-fn is_pending(pid: i32, signal: Signal) -> bool {
+pub(crate) fn is_pending(pid: i32, signal: Signal) -> bool {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let mask = status.lines().find_map(|line| line.strip_prefix("ShdPnd:")).unwrap();
     let mask = u64::from_str_radix(mask.trim(), 16).unwrap();
@@ -308,7 +353,7 @@ fn a_second_interrupt_of_dyno_up_does_not_wait_for_the_clean_shutdown() {
 }
 
 /// Whether a process runs; one that has ended may wait for its parent to notice.
-fn is_running(pid: &str) -> bool {
+pub(crate) fn is_running(pid: &str) -> bool {
     let stat = fs::read_to_string(Path::new("/proc").join(pid).join("stat"));
     stat.is_ok_and(|stat| !stat.contains(") Z "))
 }
@@ -382,6 +427,7 @@ fn second_interrupt_does_not_wait_for_the_server() {
     wait_until("the first one is heard", || signals_heard(&run) > before);
     run.interrupt();
     assert_interrupted(&run.finish());
+    wait_until("the DROP has ended on the server too", || under_way(database, "DROP TABLE") == "0");
     reader.release();
 }
 

@@ -122,7 +122,9 @@ impl GeneratorJob {
                 workload.load(&context)
             }
             (TrialWorkload::Service(rpc), JobAccess::Service(service, timeouts)) => {
-                rpc.load(&service.service(&secrets)?, *timeouts, (self.seed, self.load_key))?
+                let (service, key) = (service.service(&secrets)?, (self.seed, self.load_key));
+                // The coordinator ends this process when it must.
+                rpc.load(&service, *timeouts, key, &Stop::new())?
             }
             _ => bail!("the workload does not fit the system"),
         };

@@ -68,7 +68,7 @@ fn a_host_is_read_at_the_beginning_at_each_phase_and_at_the_end() {
     let trial = writer.begin_trial(&header).unwrap();
     let trial_watch = TrialWatch::begin(trial.watch().unwrap(), watch_targets(&[])).unwrap();
     trial_watch.phase();
-    assert_eq!(trial_watch.end().unwrap(), Vec::<String>::new());
+    assert_eq!(trial_watch.end(&Stop::new()).unwrap(), Vec::<String>::new());
     let run = Run::open(writer.folder()).unwrap();
     let [host] = &run.trials[0].watched.hosts[..] else { panic!("one host") };
     // The first reading may be the one of the command, when the thread starts late.
@@ -84,7 +84,7 @@ fn nothing_is_written_after_the_end_of_a_trial() {
     let trial = writer.begin_trial(&header).unwrap();
     let trial_watch = TrialWatch::begin(trial.watch().unwrap(), watch_targets(&[])).unwrap();
     let log = trial_watch.log.clone();
-    trial_watch.end().unwrap();
+    trial_watch.end(&Stop::new()).unwrap();
     let host = myself().describe().unwrap();
     let (_, continued) = log.write(|writer| writer.host(&host));
     assert_eq!(continued, log::Continue::No);
@@ -99,7 +99,7 @@ fn write_errors_are_reported_at_the_end() {
     let file = trial.watch().unwrap();
     std::fs::remove_dir_all(writer.folder()).unwrap();
     let trial_watch = TrialWatch::begin(file, watch_targets(&[])).unwrap();
-    let error = trial_watch.end().unwrap_err();
+    let error = trial_watch.end(&Stop::new()).unwrap_err();
     assert!(error.to_string().contains("was removed"), "{error}");
 }
 
@@ -136,7 +136,7 @@ fn a_stalled_metrics_server_does_not_delay_the_end() {
     }
     trial_watch.phase();
     // The wait for the stalled server is as long as that for the end of a trial, not as long as that for an answer.
-    assert_eq!(trial_watch.end().unwrap(), Vec::<String>::new());
+    assert_eq!(trial_watch.end(&Stop::new()).unwrap(), Vec::<String>::new());
     let watched = watched();
     assert_eq!(watched.servers[0].series[0].name, "a");
     assert!(watched.hosts[0].readings.len() >= 2);
@@ -150,7 +150,7 @@ fn an_unreachable_metrics_server_is_a_gap_with_a_reason() {
     // A free port could be taken by another test; no server listens on this one.
     let what = watch_targets(&["http://127.0.0.1:1/metrics".to_owned()]);
     let trial_watch = TrialWatch::begin(trial.watch().unwrap(), what).unwrap();
-    trial_watch.end().unwrap();
+    trial_watch.end(&Stop::new()).unwrap();
     let watched = Run::open(writer.folder()).unwrap().trials[0].watched.clone();
     let [server] = &watched.servers[..] else { panic!("one server") };
     assert!(!server.gaps.is_empty() && server.answers_ns.is_empty());

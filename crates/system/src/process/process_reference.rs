@@ -80,8 +80,11 @@ fn began(pid: Pid) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use std::env;
     use std::os::unix::process::ExitStatusExt;
     use std::process::Child;
+    use std::thread;
+    use std::time::Duration;
 
     use super::*;
     use crate::process::command;
@@ -90,11 +93,13 @@ mod tests {
         command("sleep").arg("60").spawn().unwrap()
     }
 
+    /// With a reference of the kernel, and without one.
+    const WAYS: [fn(u32) -> Option<ProcessReference>; 2] =
+        [ProcessReference::open, |pid| ProcessReference::with(pid, |_| None)];
+
     #[test]
     fn a_process_is_asked_to_end_with_and_without_a_reference_of_the_kernel() {
-        let ways: [fn(u32) -> Option<ProcessReference>; 2] =
-            [ProcessReference::open, |pid| ProcessReference::with(pid, |_| None)];
-        for open in ways {
+        for open in WAYS {
             let mut child = sleeper();
             let reference = open(child.id()).unwrap();
             assert!(reference.is_alive());
@@ -117,6 +122,58 @@ mod tests {
         assert_eq!(child.try_wait().unwrap(), None);
         child.kill().unwrap();
         child.wait().unwrap();
+    }
+
+    /// Set where the numbers of processes are those of the test alone.
+    const APART: &str = "DYNO_TEST_APART";
+
+    /// Runs itself in a namespace of processes, in which it may say which number is given next.
+    #[test]
+    fn a_number_that_another_process_has_got_is_not_signalled() {
+        if env::var_os(APART).is_some() {
+            return WAYS.into_iter().for_each(give_a_number_again);
+        }
+        let (_, module) = module_path!().split_once("::").unwrap();
+        let test = format!("{module}::a_number_that_another_process_has_got_is_not_signalled");
+        let mut apart = command("unshare");
+        apart.args(["--user", "--map-root-user", "--pid", "--fork", "--mount-proc", "--"]);
+        apart.arg(env::current_exe().unwrap()).args([&*test, "--exact", "--nocapture"]);
+        let output = apart.env(APART, "yes").output().unwrap();
+        let told = String::from_utf8_lossy(&output.stdout);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{told}{errors}");
+        assert!(told.contains("1 passed"), "{told}");
+    }
+
+    fn give_a_number_again(open: fn(u32) -> Option<ProcessReference>) {
+        let mut first = sleeper();
+        let reference = open(first.id()).unwrap();
+        first.kill().unwrap();
+        first.wait().unwrap();
+        // Start times are told in ticks of 10 ms.
+        thread::sleep(Duration::from_millis(30));
+        let mut second = with_number(first.id());
+        assert!(!reference.is_alive());
+        let error = reference.ask_to_end().unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(Errno::ESRCH as i32), "{error}");
+        assert_eq!(second.try_wait().unwrap(), None);
+        second.kill().unwrap();
+        // By its own signal, and not by the one before.
+        assert_eq!(second.wait().unwrap().signal(), Some(9));
+    }
+
+    /// A process with this number. Source: proc_sys_kernel(5), `ns_last_pid`.
+    fn with_number(pid: u32) -> Child {
+        loop {
+            fs::write("/proc/sys/kernel/ns_last_pid", (pid - 1).to_string()).unwrap();
+            let mut child = sleeper();
+            if child.id() == pid {
+                return child;
+            }
+            // A thread of the tests has got it.
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
     }
 
     #[test]

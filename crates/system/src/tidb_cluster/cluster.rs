@@ -1,6 +1,7 @@
 //! A running cluster: started in order, watched, copied and restored, stopped in reverse.
 
 use std::net::SocketAddr;
+use std::ops::ControlFlow::{Break, Continue};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -12,10 +13,11 @@ use plan::Password;
 
 use super::loss::{OnMemberExit, RoleCount, unserved};
 use super::member::Role;
-use super::pd::{Pd, page};
+use super::pd::{PAGE_BOUND, Pd, page};
 use super::placement::{lacks, replicas};
 use super::program::Program;
 use super::store::Store;
+use crate::aside::aside;
 use crate::daemon::Daemon;
 use crate::ports::local;
 use crate::running::SystemHandle;
@@ -34,6 +36,8 @@ const COMPLETE_BOUND: Duration = Duration::from_secs(120);
 /// The pause between two attempts of a PD to join others, and the number of attempts.
 const JOIN_PAUSE: Duration = Duration::from_secs(1);
 const JOIN_TRIES: u32 = 30;
+/// The stage in which all servers are started again.
+const STARTING_AGAIN: &str = "starting the cluster again";
 /// PD's message when the others do not accept it yet.
 const NOT_YET: &str = "unhealthy cluster";
 /// The path of the page on which servers expose their metrics.
@@ -113,8 +117,10 @@ impl Cluster {
             let name = member(Role::TiDb, number, parts.tidb.count);
             cluster.tidbs.push(named(&name, listener, start)?);
         }
-        let tells = |store: &Daemon| page(local(store.status_port()), METRICS).is_ok();
-        cluster.stores_tell = cluster.stores.iter().all(tells);
+        let pages: Vec<u16> = cluster.stores.iter().map(Daemon::status_port).collect();
+        let tells = |port: u16| page(local(port), METRICS, PAGE_BOUND).is_ok();
+        let all_expose = move || pages.into_iter().all(tells);
+        cluster.stores_tell = aside("asking the stores for metrics", listener, all_expose)?;
         Ok(cluster)
     }
 
@@ -169,7 +175,9 @@ impl Cluster {
     fn settle(&mut self, listener: &mut ProgressListener<'_>) -> anyhow::Result<()> {
         let pd = *self.pd_addresses().first().context("a cluster without a PD")?;
         let stores = addresses(&self.stores);
-        self.replicas = replicas(pd, stores.len());
+        let count = stores.len();
+        let counted = aside("asking PD for its settings", listener, move || replicas(pd, count))?;
+        self.replicas = counted;
         let stage = format!("waiting for {} replicas of each region", self.replicas);
         let mut lack = String::new();
         let clock = Clock::monotonic();
@@ -177,7 +185,8 @@ impl Cluster {
             if let Some(why) = ends(&self.members()[..2]) {
                 bail!(why);
             }
-            match lacks(pd, &stores, self.replicas) {
+            let stores = stores.clone();
+            match aside(&stage, listener, move || lacks(pd, &stores, counted))? {
                 Some(this) => lack = this,
                 None => return Ok(()),
             }
@@ -203,18 +212,18 @@ impl Cluster {
             let stop = |server: &mut Daemon| {
                 server.stop_process(&mut || is_patient.load(Ordering::Relaxed))
             };
-            at_once_while(servers, stop, &mut look)?;
+            at_once(servers, stop, &mut look)?;
         }
         Ok(is_patient.into_inner())
     }
 
     /// Starts all again on their ports and data. A PD answers only when most PDs run.
     fn start_again(&mut self, listener: &mut ProgressListener<'_>) -> anyhow::Result<()> {
-        pause(Duration::ZERO, "starting the cluster again", listener)?;
-        at_once(&mut self.pds, Daemon::start_again)?;
-        at_once(&mut self.stores, Daemon::start_again)?;
+        pause(Duration::ZERO, STARTING_AGAIN, listener)?;
+        start_all(&mut self.pds, listener)?;
+        start_all(&mut self.stores, listener)?;
         self.settle(listener)?;
-        at_once(&mut self.tidbs, Daemon::start_again)
+        start_all(&mut self.tidbs, listener)
     }
 
     /// Does work on the data of all servers while all are stopped.
@@ -384,12 +393,33 @@ fn start_pd(
 
 /// Waits for a while, or until a stop is requested.
 fn pause(length: Duration, stage: &str, listener: &mut ProgressListener<'_>) -> anyhow::Result<()> {
-    let step = ProgressEvent::stage(stage);
-    if listener(step).is_break() {
-        bail!("interrupted while {stage}");
+    let mut left = length;
+    loop {
+        if listener(ProgressEvent::stage(stage)).is_break() {
+            bail!("interrupted while {stage}");
+        }
+        let slice = left.min(POLL_PERIOD);
+        if slice.is_zero() {
+            return Ok(());
+        }
+        thread::sleep(slice);
+        left -= slice;
     }
-    thread::sleep(length);
-    Ok(())
+}
+
+/// Starts servers again that have exited, all at once, unless the listener requests a stop.
+fn start_all(servers: &mut [Daemon], listener: &mut ProgressListener<'_>) -> anyhow::Result<()> {
+    let goes_on = AtomicBool::new(true);
+    let start = |server: &mut Daemon| {
+        server.start_again_with(&mut |_: ProgressEvent<'_>| {
+            if goes_on.load(Ordering::Relaxed) { Continue(()) } else { Break(()) }
+        })
+    };
+    let mut look = || {
+        let step = ProgressEvent::stage(STARTING_AGAIN);
+        goes_on.fetch_and(listener(step).is_continue(), Ordering::Relaxed);
+    };
+    at_once(servers, start, &mut look)
 }
 
 /// Starts a server under its name in the cluster, which progress and errors mention.
@@ -403,16 +433,9 @@ fn named<T>(
     start(&mut by_name).map_err(|error| anyhow!("{name}: {error:#}"))
 }
 
-/// Does the same for all servers at once; returns the first error.
+/// Does the same for all servers at once; returns the first error. `look` is called from time to time until all is
+/// done.
 fn at_once(
-    servers: &mut [Daemon],
-    work: impl Fn(&mut Daemon) -> anyhow::Result<()> + Sync,
-) -> anyhow::Result<()> {
-    at_once_while(servers, work, &mut || ())
-}
-
-/// The same; `look` is called from time to time until all is done.
-fn at_once_while(
     servers: &mut [Daemon],
     work: impl Fn(&mut Daemon) -> anyhow::Result<()> + Sync,
     look: &mut dyn FnMut(),

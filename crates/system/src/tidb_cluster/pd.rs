@@ -10,12 +10,12 @@ use serde_json::Value;
 
 use super::program::Program;
 use crate::daemon::{Recipe, ServerFolder};
-use crate::ports::{Ports, local};
+use crate::ports::{ANSWER_BOUND, Ports, local};
 use crate::process::command;
 use crate::tidb::Settings;
 
-/// How long PD may take for an answer.
-const ANSWER_BOUND: Duration = Duration::from_secs(5);
+/// How long a server may take for an answer that is asked for once.
+pub(super) const PAGE_BOUND: Duration = Duration::from_secs(5);
 
 /// The longest page, bytes.
 const PAGE_BYTES_MAX: u64 = 2 << 20;
@@ -65,27 +65,28 @@ impl Recipe for Pd {
 
     /// A PD without a leader does not answer usefully yet.
     fn answers(&self, ports: Ports) -> bool {
-        ask(local(ports.main), "leader").is_ok_and(|leader| leader["member_id"].is_number())
+        let leader = ask(local(ports.main), "leader", ANSWER_BOUND);
+        leader.is_ok_and(|leader| leader["member_id"].is_number())
     }
 }
 
 /// PD's answer at a path of its interface.
 ///
 /// # Errors
-/// When PD does not answer, or answers with an error.
-pub(super) fn ask(pd: SocketAddr, place: &str) -> anyhow::Result<Value> {
-    let text = page(pd, &format!("/pd/api/v1/{place}"))?;
+/// When PD does not answer within `bound`, or answers with an error.
+pub(super) fn ask(pd: SocketAddr, place: &str, bound: Duration) -> anyhow::Result<Value> {
+    let text = page(pd, &format!("/pd/api/v1/{place}"), bound)?;
     serde_json::from_str(&text).with_context(|| format!("PD's answer to {place} is no JSON"))
 }
 
 /// A page of a server of the cluster.
 ///
 /// # Errors
-/// When it does not answer, or not with success.
-pub(super) fn page(server: SocketAddr, path: &str) -> anyhow::Result<String> {
+/// When it does not answer within `bound`, or not with success.
+pub(super) fn page(server: SocketAddr, path: &str, bound: Duration) -> anyhow::Result<String> {
     let url = format!("http://{server}{path}");
     let config = ureq::Agent::config_builder()
-        .timeout_global(Some(ANSWER_BOUND))
+        .timeout_global(Some(bound))
         .proxy(None)
         .max_redirects(0)
         .http_status_as_error(false)

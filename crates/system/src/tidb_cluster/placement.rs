@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use serde_json::Value;
 
-use super::pd::ask;
+use super::pd::{PAGE_BOUND, ask};
 
 /// PD's default number of replicas, for a PD that does not report it.
 const REPLICAS: u64 = 3;
@@ -14,13 +14,14 @@ const LEARNER: u64 = 1;
 
 /// How many replicas each region should have: PD's setting, but not more than there are stores.
 pub(super) fn replicas(pd: SocketAddr, stores: usize) -> usize {
-    let told = ask(pd, "config/replicate").ok().and_then(|it| it["max-replicas"].as_u64());
+    let told =
+        ask(pd, "config/replicate", PAGE_BOUND).ok().and_then(|it| it["max-replicas"].as_u64());
     usize::try_from(told.unwrap_or(REPLICAS)).unwrap_or(usize::MAX).min(stores)
 }
 
 /// What the cluster still lacks before it can be used; `None` when it is complete.
 pub(super) fn lacks(pd: SocketAddr, stores: &[SocketAddr], replicas: usize) -> Option<String> {
-    let answered = |place: &str| ask(pd, place).map_err(|error| format!("{error:#}"));
+    let answered = |place: &str| ask(pd, place, PAGE_BOUND).map_err(|error| format!("{error:#}"));
     match answered("stores").map(|answer| lacking_stores(&answer, stores)) {
         Ok(None) => {}
         Ok(lack) => return lack,

@@ -2,18 +2,15 @@
 
 use std::net::{SocketAddr, TcpStream};
 use std::process::Command;
-use std::time::Duration;
 
 use nix::sched::CpuSet;
 
 use super::program::Program;
 use crate::ProgressListener;
 use crate::daemon::{Recipe, ServerFolder};
-use crate::ports::{Ports, local};
+use crate::ports::{ANSWER_BOUND, Ports, local};
 use crate::process::command;
 use crate::tidb::{Settings, joined};
-
-const CONNECT_BOUND: Duration = Duration::from_secs(1);
 
 /// How a store is started.
 #[derive(Debug)]
@@ -54,6 +51,6 @@ impl Recipe for Store {
 
     /// Whether it accepts connections. PD reports when a store can be used: see `placement`.
     fn answers(&self, ports: Ports) -> bool {
-        TcpStream::connect_timeout(&local(ports.main), CONNECT_BOUND).is_ok()
+        TcpStream::connect_timeout(&local(ports.main), ANSWER_BOUND).is_ok()
     }
 }

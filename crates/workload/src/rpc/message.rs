@@ -133,6 +133,7 @@ mod tests {
 
     use driver::Timeouts;
     use driver::rpc::{Call, ContentType, Method, Protocol, Service};
+    use engine::Stop;
     use plan::Options;
 
     use super::super::payload::Body;
@@ -161,7 +162,8 @@ mod tests {
             answer_bytes: 1,
         };
         let (message, types) = (message.unwrap(), ReflectedTypes::default());
-        let method = types.method_of(&message, (&service, &call), Timeouts::default());
+        let method =
+            types.method_of(&message, (&service, &call), Timeouts::default(), &Stop::new());
         let payload = method.and_then(|method| message.payload(method));
         payload.map_err(|failure| failure.message.clone())
     }

@@ -34,10 +34,11 @@ impl ReflectedTypes {
         message: &JsonMessage,
         (service, call): (&Service, &Call),
         timeouts: Timeouts,
+        stop: &Stop,
     ) -> Result<UnaryMethod, Failure> {
         let schema = match (&message.schema, service.protocol) {
             (Some(schema), _) => schema.clone(),
-            (None, Protocol::Grpc) => self.schema(service, call, timeouts)?,
+            (None, Protocol::Grpc) => self.schema(service, call, timeouts, stop)?,
             (None, Protocol::Trpc | Protocol::Tcp { .. }) => {
                 return Err(unsuitable(
                     "the type of `message` is not known: name the service's `.proto` file with `proto`",
@@ -56,11 +57,13 @@ impl ReflectedTypes {
         service: &Service,
         call: &Call,
         timeouts: Timeouts,
+        stop: &Stop,
     ) -> Result<(), Failure> {
         if service.protocol != Protocol::Grpc {
             return Ok(());
         }
-        match self.schema(service, call, timeouts).map(|schema| unary_method(&schema, call)) {
+        let told = self.schema(service, call, timeouts, stop);
+        match told.map(|schema| unary_method(&schema, call)) {
             Ok(Err(fault @ SchemaFault::Streaming(_))) => Err(unsuitable(fault.to_string())),
             _ => Ok(()),
         }
@@ -72,13 +75,14 @@ impl ReflectedTypes {
         service: &Service,
         call: &Call,
         timeouts: Timeouts,
+        stop: &Stop,
     ) -> Result<Schema, Failure> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_of = |told: &&Told| told.service == *service && told.method == call.method;
         if let Some(told) = all.iter().find(is_of) {
             return told.schema.clone();
         }
-        let schema = reflected(service, call, timeouts);
+        let schema = reflected(service, call, timeouts, stop);
         if !matches!(&schema, Err(failure) if failure.key.class != ErrorClass::Framework) {
             let (service, method) = (service.clone(), call.method.clone());
             all.push(Told { service, method, schema: schema.clone() });
@@ -94,16 +98,25 @@ fn unary_method(schema: &Schema, call: &Call) -> Result<UnaryMethod, SchemaFault
     }
 }
 
-/// Asks the server.
-fn reflected(service: &Service, call: &Call, timeouts: Timeouts) -> Result<Schema, Failure> {
+/// Asks the server, until a stop is requested.
+fn reflected(
+    service: &Service,
+    call: &Call,
+    timeouts: Timeouts,
+    stop: &Stop,
+) -> Result<Schema, Failure> {
     let told = Rc::new(Cell::new(None));
     let kept = Rc::clone(&told);
     let (service, call) = (service.clone(), call.clone());
-    worker_pool::run_one(&Stop::new(), move |handle| {
-        Box::pin(async move {
-            kept.set(Some(service.reflect(&handle, &call, timeouts).await?));
-            Ok(())
-        })
-    })?;
+    let stop = stop.clone();
+    worker_pool::run_until(
+        move || stop.is_asked(),
+        move |handle| {
+            Box::pin(async move {
+                kept.set(Some(service.reflect(&handle, &call, timeouts).await?));
+                Ok(())
+            })
+        },
+    )?;
     told.take().ok_or_else(interrupted)
 }

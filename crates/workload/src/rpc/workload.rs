@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use driver::Timeouts;
 use driver::rpc::{Call, Method, Protocol, Service};
-use engine::Load;
+use engine::{Load, Stop};
 use measure::Failure;
 use net::FixedSizes;
 use plan::{Files, Problem, WorkloadPlan};
@@ -104,14 +104,16 @@ impl Rpc {
     /// A body of a request; empty when an expression of it has no value.
     ///
     /// # Errors
-    /// When the method is a streaming one, or a message in JSON is not of its type.
+    /// When the method is a streaming one, or a message in JSON is not of its type; when a stop was requested while
+    /// the server was asked for that.
     pub fn body(
         &self,
         service: &Service,
         call: &Call,
         timeouts: Timeouts,
+        stop: &Stop,
     ) -> Result<Vec<u8>, Failure> {
-        let mut body = self.payload(service, call, timeouts)?.body(0, 0);
+        let mut body = self.payload((service, call), timeouts, stop)?.body(0, 0);
         body.draw();
         Ok(body.bytes().map(<[u8]>::to_vec).unwrap_or_default())
     }
@@ -119,16 +121,16 @@ impl Rpc {
     /// The bodies of a load's requests.
     fn payload(
         &self,
-        service: &Service,
-        call: &Call,
+        (service, call): (&Service, &Call),
         timeouts: Timeouts,
+        stop: &Stop,
     ) -> Result<Payload, Failure> {
         match &self.settings.message {
             Some(message) => {
-                message.payload(self.types.method_of(message, (service, call), timeouts)?)
+                message.payload(self.types.method_of(message, (service, call), timeouts, stop)?)
             }
             None => {
-                self.types.check_unary(service, call, timeouts)?;
+                self.types.check_unary(service, call, timeouts, stop)?;
                 Ok(self.settings.payload.clone())
             }
         }
@@ -143,11 +145,12 @@ impl Rpc {
         service: &Service,
         timeouts: Timeouts,
         (seed, load_key): (u64, LoadKey),
+        stop: &Stop,
     ) -> Result<Box<dyn Load>, Failure> {
         let clients = load_key.clients;
         let call = self.call(service)?;
         service.check_call(&call, timeouts)?;
-        let payload = self.payload(service, &call, timeouts)?;
+        let payload = self.payload((service, &call), timeouts, stop)?;
         Ok(Box::new(RpcLoad::new(
             Arc::new(service.clone()),
             Arc::new(call),
