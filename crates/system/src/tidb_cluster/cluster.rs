@@ -119,8 +119,8 @@ impl Cluster {
         }
         let pages: Vec<u16> = cluster.stores.iter().map(Daemon::status_port).collect();
         let tells = |port: u16| page(local(port), METRICS, PAGE_BOUND).is_ok();
-        let tell = move || pages.into_iter().all(tells);
-        cluster.stores_tell = aside("asking the stores for metrics", listener, tell)?;
+        let all_expose = move || pages.into_iter().all(tells);
+        cluster.stores_tell = aside("asking the stores for metrics", listener, all_expose)?;
         Ok(cluster)
     }
 
