@@ -47,7 +47,8 @@ pub(crate) fn read_control(
             "`control` measures the machine's speed between windows, and the plan has none";
         reader.reject("control", message, "set interleave = \"windows\", or leave `control` out");
     } else if control && has_rounds {
-        let message = "`control` is set together with `rounds`, which end by the ratios as they are measured";
+        let message =
+            "`control` is set together with `rounds`, which end by the ratios as they are measured";
         reader.reject("control", message, "set `repetitions`, or leave `control` out");
     }
     control && may_control

@@ -99,6 +99,7 @@ impl Ended<'_> {
             Reason::NotCompared => {
                 format!(", because there is nothing to wait for: {}.", self.told(false))
             }
+            Reason::Early if self.looks.is_empty() => ", before that was reached.".to_owned(),
             Reason::Early => format!(", before that was reached: {}.", self.told(false)),
         }
     }

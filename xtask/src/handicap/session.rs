@@ -149,7 +149,7 @@ impl Session<'_> {
         let seed = job.seed(self.arguments.seed);
         let plan = ComparisonPlan { system, shape, seed, work };
         let report = self.run(&plan, &job.folder())?;
-        self.file.state.measured_by(report.machine())?;
+        self.file.state.measured_by(&report.machine())?;
         let found = report.conclusion()?;
         let run = FinishedRun {
             case,
@@ -183,7 +183,7 @@ impl Session<'_> {
             let shape = Shape::pilot(case.interleave);
             let plan = ComparisonPlan { system, shape, seed: self.arguments.seed, work };
             let report = self.run(&plan, &pilot_folder(system, number))?;
-            self.file.state.measured_by(report.machine())?;
+            self.file.state.measured_by(&report.machine())?;
             let rounds = report.rounds()?;
             let ratio = ratio_of(&rounds).context("the pilot has no ratio")?.ratio;
             eprintln!("xtask: {}: pilot {number}: {work} units: {ratio:.3}", system.name());

@@ -113,10 +113,10 @@ impl State {
     ///
     /// # Errors
     /// When a later run was made on another machine or by another dyno: their figures do not belong in one table.
-    pub(super) fn measured_by(&mut self, machine: Machine) -> anyhow::Result<()> {
+    pub(super) fn measured_by(&mut self, machine: &Machine) -> anyhow::Result<()> {
         let known = self.machine.get_or_insert_with(|| machine.clone());
         ensure!(
-            *known == machine,
+            known == machine,
             "the file is of {known:?}, and this run of {machine:?}: begin another file with --file"
         );
         Ok(())
@@ -253,8 +253,8 @@ pub(super) mod tests {
             dyno: "0.1.0".to_owned(),
         };
         let mut state = State::default();
-        state.measured_by(machine("6.1")).unwrap();
-        state.measured_by(machine("6.1")).unwrap();
-        assert!(state.measured_by(machine("6.2")).is_err());
+        state.measured_by(&machine("6.1")).unwrap();
+        state.measured_by(&machine("6.1")).unwrap();
+        assert!(state.measured_by(&machine("6.2")).is_err());
     }
 }
