@@ -20,8 +20,10 @@ pub(crate) const MARIADB: Need = Need { program: "mariadbd", package: "mariadb-s
 pub(crate) const COMPILER: Need = Need { program: "cc", package: "gcc" };
 /// Any version: one that is too old for a build downloads a newer one as a module.
 pub(crate) const GO: Need = Need { program: "go", package: "golang-go" };
-/// For the network namespace of a test.
+/// For the network namespaces of tests.
 pub(crate) const IP: Need = Need { program: "ip", package: "iproute2" };
+/// For a network that loses packets.
+pub(crate) const NFT: Need = Need { program: "nft", package: "nftables" };
 /// The load generator of HTTP/2.
 pub(crate) const H2LOAD: Need = Need { program: "h2load", package: "nghttp2-client" };
 /// Other hosts of tests are reached on loopback.

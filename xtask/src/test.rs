@@ -31,6 +31,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         needs::SYSBENCH,
         needs::GO,
         needs::IP,
+        needs::NFT,
         needs::SSH,
         needs::SSHD,
         needs::CHROMIUM,

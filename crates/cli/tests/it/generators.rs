@@ -14,39 +14,42 @@ use crate::own_server::{Background, OwnServer, wait_until};
 use crate::sandbox::{Sandbox, both, json, report};
 use crate::server;
 
-const TWO: &str = r#"generators = ["local", "local"]"#;
+pub(crate) const TWO: &str = r#"generators = ["local", "local"]"#;
 /// A generator that is reached as one on another host is: through a shell, with a copy of the program.
 const REACHED: &str = r#"generators = ["local", "command:env LC_ALL=C"]"#;
 /// How soon a generator that is gone has to be seen.
 const SEEN_WITHIN: Duration = Duration::from_secs(2);
 
 /// A run of a plan with one system and one workload, each with its options.
-fn run(sandbox: &Sandbox, system: &str, workload: &str, load: &str) -> Command {
+pub(crate) fn run(sandbox: &Sandbox, system: &str, workload: &str, load: &str) -> Command {
     let plan = format!("[systems.s]\n{system}\n[workloads.w]\n{workload}\n[load]\n{load}\n");
     sandbox.file("plan.toml", &plan);
-    sandbox.dyno(["run", "plan.toml", "--format=json"])
+    let mut command = sandbox.dyno(["run", "plan.toml", "--format=json"]);
+    sandbox.with_programs(&mut command);
+    command
 }
 
-fn mysql(url: &str) -> String {
+pub(crate) fn mysql(url: &str) -> String {
     format!("kind = \"mysql\"\nurl = \"{url}\"")
 }
 
-const SYSBENCH: &str = "kind = \"sysbench/oltp_read_write\"\ntables = 2\ntable_size = 500";
+pub(crate) const SYSBENCH: &str =
+    "kind = \"sysbench/oltp_read_write\"\ntables = 2\ntable_size = 500";
 
 /// The only trial of the only run, and its generators.
-fn recorded(sandbox: &Sandbox) -> (TrialRecord, Vec<GeneratorRecord>) {
+pub(crate) fn recorded(sandbox: &Sandbox) -> (TrialRecord, Vec<GeneratorRecord>) {
     let mut run = Run::open(&sandbox.runs()[0]).unwrap();
     let trial = run.trials.remove(0);
     let generators = trial.end.as_ref().unwrap().generator_parts().to_vec();
     (trial, generators)
 }
 
-fn transactions(generators: &[GeneratorRecord]) -> u64 {
+pub(crate) fn transactions(generators: &[GeneratorRecord]) -> u64 {
     generators.iter().map(|generator| generator.transactions).sum()
 }
 
-/// The processes of this kind whose parent is `pid`.
-fn generators_of(pid: u32) -> Vec<Pid> {
+/// The generators whose parent is `pid`.
+pub(crate) fn generators_of(pid: u32) -> Vec<Pid> {
     let processes = fs::read_dir("/proc").unwrap().flatten();
     let of_pid = processes.filter_map(|process| {
         let number: i32 = process.file_name().to_str()?.parse().ok()?;
@@ -60,7 +63,7 @@ fn generators_of(pid: u32) -> Vec<Pid> {
 }
 
 /// Whether a process is there and has not ended.
-fn is_alive(pid: Pid) -> bool {
+pub(crate) fn is_alive(pid: Pid) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
 }
@@ -78,10 +81,16 @@ fn generators_count_what_the_server_counts() {
         assert_eq!(check["difference"], 0, "{check}");
         let (record, parts) = recorded(&sandbox);
         assert_eq!(record.total.transactions, 301);
-        // Both are on this machine, which is watched once, with its generators: those of other tests are there too.
+        // Both are on this machine, which is watched once, with its generators and not those of other tests.
         let [host] = &record.watched.hosts[..] else { panic!("{:?}", record.watched.hosts) };
         let names = host.processes.iter().map(|process| process.name.as_str());
-        assert!(names.filter(|name| *name == "dyno-generator").count() >= 2, "{host:?}");
+        assert_eq!(names.filter(|name| *name == "dyno-generator").count(), 2, "{host:?}");
+        // Each has told what its kernel counts of its connections.
+        let connections = &record.watched.connections;
+        assert_eq!(connections.absent, None);
+        assert!(connections.readings.iter().any(|it| it.open == 8), "{connections:?}");
+        let last = connections.readings.last().unwrap();
+        assert!(last.counters.data_segments_sent > 301, "{last:?}");
         // Eight clients share 301 transactions: four have 150 and the others 151.
         let counts: Vec<u64> = parts.iter().map(|part| part.transactions).collect();
         assert_eq!(counts, [150, 151]);

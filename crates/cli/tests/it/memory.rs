@@ -1,4 +1,5 @@
-//! What of a password is in the memory of dyno: a single copy as long as a login may follow, and none after the last.
+//! What of a password is in the memory of dyno and of its generators: a single copy as long as a login may follow,
+//! and none after the last.
 
 use std::fs::{self, File};
 use std::hash::{BuildHasher, RandomState};
@@ -10,6 +11,7 @@ use std::process::{Command, Output};
 use nix::fcntl::{FcntlArg, fcntl};
 use serde_json::Value;
 
+use crate::generators::generators_of;
 use crate::go_mysql::{GoMysql, PASSWORD, PASSWORD_IN_URL, Place};
 use crate::own_server::{Background, wait_until};
 use crate::sandbox::{Sandbox, both};
@@ -153,6 +155,26 @@ fn a_password_of_a_file_leaves_no_copy_in_memory() {
     sandbox.file(".my.cnf", &format!("[client]\npassword={password}\n"));
     let mut command = plan(&sandbox, &format!("url = \"{url}\""));
     assert_one_then_none(searched(&sandbox, &mut command, &password));
+}
+
+#[test]
+fn generators_have_one_copy_of_a_password_each() {
+    let (sandbox, password) = (Sandbox::new(), new_password());
+    let url = server::user_with_password("dyno_memory_generators", &password).url(Some(&password));
+    let mut command = plan(&sandbox, &format!("url = \"{url}\""));
+    command.args(["--set", "load.generators=[\"local\", \"command:env LC_ALL=C\"]"]);
+    command.args(["--set", "load.time=10m", "--set", "load.interval=100ms"]);
+    command.args(["--set", "load.clients=4", "--set", "load.warm_up=0s"]);
+    let mut run = Background::start(&sandbox, &mut command);
+    run.wait_for("0000", "measure", 3);
+    let generators = generators_of(run.pid());
+    assert_eq!(generators.len(), 2);
+    let pids = generators.iter().map(|pid| pid.as_raw().cast_unsigned());
+    let found: Vec<_> = pids.chain([run.pid()]).map(|pid| copies(pid, &password)).collect();
+    run.interrupt();
+    assert_eq!(run.finish().status.code(), Some(130));
+    let counts: Vec<usize> = found.iter().map(Vec::len).collect();
+    assert_eq!(counts, [1, 1, 1], "{found:?}");
 }
 
 #[test]

@@ -2,12 +2,13 @@
 //! The other host is always this one, so both must report the same.
 
 use std::fs;
-use std::process::{Child, Command};
+use std::process::Command;
 
 use measure::{Host, HostReading};
 use nix::sys::signal::Signal;
 use record::Run;
 
+use crate::network::Network;
 use crate::own_server::{Background, wait_until};
 use crate::sandbox::{Sandbox, both};
 use crate::sshd::Sshd;
@@ -24,9 +25,7 @@ fn plan(sandbox: &Sandbox, endpoints: &str, time: &str) {
 /// `dyno run` with the sandbox's programs before all others.
 fn run(sandbox: &Sandbox) -> Command {
     let mut command = sandbox.dyno(["run", "plan.toml"]);
-    let path = std::env::var("PATH").unwrap();
-    command.env("PATH", format!("{}:{path}", sandbox.path().join("bin").display()));
-    command.env("TMPDIR", sandbox.path());
+    sandbox.with_programs(&mut command);
     command
 }
 
@@ -138,68 +137,24 @@ fn hosts_that_are_not_reached_are_notes_with_the_reason() {
     }
 }
 
-/// A network of its own with a narrow loopback, whose queue is so short that it loses packets. Needs root.
-struct NarrowNetwork {
-    holder: Child,
-}
-
-impl NarrowNetwork {
-    fn new() -> Self {
-        const SET_UP: &str = "ip link set lo mtu 1500 up && \
-            tc qdisc add dev lo root tbf rate 800mbit burst 30kb limit 20kb && exec sleep 600";
-        let mut holder = Command::new("unshare");
-        let holder = holder.args(["--net", "sh", "-c", SET_UP]).spawn().unwrap();
-        let network = Self { holder };
-        wait_until("the network is set up", || network.qdisc().contains("tbf"));
-        network
-    }
-
-    fn words(&self) -> [String; 4] {
-        let pid = self.holder.id().to_string();
-        ["nsenter".to_owned(), "--net".to_owned(), "-t".to_owned(), pid]
-    }
-
-    /// What the kernel says of its queue.
-    fn qdisc(&self) -> String {
-        let [program, words @ ..] = self.words();
-        let mut show = Command::new(program);
-        let output = show.args(words).args(["tc", "-s", "qdisc", "show", "dev", "lo"]).output();
-        String::from_utf8(output.unwrap().stdout).unwrap()
-    }
-}
-
-impl Drop for NarrowNetwork {
-    fn drop(&mut self) {
-        let _ = self.holder.kill();
-        let _ = self.holder.wait();
-    }
-}
+/// A narrow loopback, whose queue is so short that it loses packets.
+pub(crate) const NARROW: &str = "ip link set lo mtu 1500 up && \
+                      tc qdisc add dev lo root tbf rate 800mbit burst 30kb limit 20kb";
 
 #[test]
 fn a_narrow_network_that_loses_packets_carries_program_and_readings() {
     let sandbox = Sandbox::new();
-    let network = NarrowNetwork::new();
-    let words = network.words();
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let sshd = Sshd::start_by(&sandbox, &words);
+    let network = Network::new(NARROW);
+    let sshd = Sshd::start_by(&sandbox, &network.words());
     plan(&sandbox, &format!("\"{}\"", sshd.place()), "3s");
-    let alone = run(&sandbox);
-    let mut inside = Command::new(words[0]);
-    inside.args(&words[1..]).arg(alone.get_program()).args(alone.get_args());
-    inside.current_dir(sandbox.path());
-    for (name, value) in alone.get_envs() {
-        match value {
-            Some(value) => inside.env(name, value),
-            None => inside.env_remove(name),
-        };
-    }
-    let output = inside.output().unwrap();
+    let output = network.inside(&run(&sandbox)).output().unwrap();
     assert!(output.status.success(), "{}", both(&output));
     let hosts = hosts(&sandbox);
     assert_eq!(hosts.len(), 2, "{}", both(&output));
     assert!(hosts[1].readings.len() >= 3);
     is_one_clock(&hosts[0].readings, &hosts[1].readings);
-    assert!(!network.qdisc().contains("dropped 0,"), "no packet was lost: {}", network.qdisc());
+    let queue = network.shows(&["tc", "-s", "qdisc", "show", "dev", "lo"]);
+    assert!(queue.contains("tbf") && !queue.contains("dropped 0,"), "no packet was lost: {queue}");
 }
 
 /// A run that watches a host over ssh, when it has readings of it.

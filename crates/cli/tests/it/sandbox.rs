@@ -69,6 +69,13 @@ impl Sandbox {
         command
     }
 
+    /// Lets a command find the programs of this folder before all others, and keep its temporary files here.
+    pub(crate) fn with_programs(&self, command: &mut Command) {
+        let path = std::env::var("PATH").unwrap();
+        command.env("PATH", format!("{}:{path}", self.path().join("bin").display()));
+        command.env("TMPDIR", self.path());
+    }
+
     /// Runs it and expects success.
     pub(crate) fn succeed<const N: usize>(&self, args: [&str; N]) -> Output {
         let output = self.dyno(args).output().unwrap();

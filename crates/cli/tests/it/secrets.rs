@@ -80,14 +80,14 @@ fn a_password_comes_from_the_environment_a_file_or_the_option_file() {
 
 /// A process that a dyno has started, and the data that all users or its own user can read about it.
 #[derive(Debug)]
-struct Child {
-    program: String,
+pub(crate) struct Child {
+    pub(crate) program: String,
     arguments: String,
     environment: String,
 }
 
 /// The processes whose home in the environment is this sandbox.
-fn children(sandbox: &Sandbox) -> Vec<Child> {
+pub(crate) fn children(sandbox: &Sandbox) -> Vec<Child> {
     let home = format!("HOME={}\0", sandbox.path().display());
     let read = |folder: &Path, name: &str| {
         let bytes = fs::read(folder.join(name)).unwrap_or_default();

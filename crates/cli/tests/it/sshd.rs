@@ -23,11 +23,11 @@ pub(crate) struct Sshd<'s> {
 impl<'s> Sshd<'s> {
     /// Starts it, and puts an `ssh` into the sandbox's folder of programs that knows its key.
     pub(crate) fn start(sandbox: &'s Sandbox) -> Self {
-        Self::start_by(sandbox, &["env"])
+        Self::start_by(sandbox, &["env".to_owned()])
     }
 
     /// The same behind the words of another program, such as one that changes the network.
-    pub(crate) fn start_by(sandbox: &'s Sandbox, words: &[&str]) -> Self {
+    pub(crate) fn start_by(sandbox: &'s Sandbox, words: &[String]) -> Self {
         for key in ["host_key", "user_key", "other_key"] {
             let file = sandbox.path().join(key);
             let mut keygen = Command::new("ssh-keygen");
@@ -52,7 +52,7 @@ impl<'s> Sshd<'s> {
             ),
         );
         let log = fs::File::create(sandbox.path().join("sshd.log")).unwrap();
-        let mut server = Command::new(words[0]);
+        let mut server = Command::new(&words[0]);
         server
             .args(&words[1..])
             .arg(SSHD)

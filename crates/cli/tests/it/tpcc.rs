@@ -31,7 +31,7 @@ fn ours(sandbox: &Sandbox, url: &str, arguments: &[&str]) -> Value {
 }
 
 /// Conditions by verdict, such as `holds`.
-fn conditions(trial: &Value, verdict: &str) -> Vec<String> {
+pub(crate) fn conditions(trial: &Value, verdict: &str) -> Vec<String> {
     let all = trial["own"]["conditions"].as_array().unwrap().iter();
     let of = all.filter(|condition| condition["verdict"] == verdict);
     of.map(|condition| format!("{}: {}", condition["name"], condition["detail"])).collect()
