@@ -7,13 +7,16 @@ use std::path::PathBuf;
 use clap::{ArgAction, ArgGroup, Args as ClapArgs, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 
+/// What `dyno --version` prints after the name.
+const LONG_VERSION: &str = include_str!(concat!(env!("OUT_DIR"), "/version.txt"));
+
 /// The folder of all results, unless another one is given.
 pub(crate) const RESULTS: &str = "results";
 
 /// Benchmarks databases and RPC services: starts the system under test or connects to it, loads data, offers load,
 /// records every count and latency, and writes reports.
 #[derive(Debug, Parser)]
-#[command(name = "dyno", version, arg_required_else_help = true)]
+#[command(name = "dyno", version, long_version = LONG_VERSION, arg_required_else_help = true)]
 #[command(
     after_help = "Exit codes: 0 success, 1 failure, 2 wrong plan or command line, 130 interrupted \
                         (completed measurements are kept)."
@@ -68,6 +71,12 @@ pub(crate) enum Command {
     Completions {
         /// The shell.
         shell: Shell,
+    },
+    /// Write the manual pages.
+    Manual {
+        /// The folder for them; it is created if it does not exist.
+        #[arg(value_hint = ValueHint::DirPath)]
+        folder: PathBuf,
     },
 }
 

@@ -13,6 +13,7 @@ mod generate;
 mod generator;
 mod history;
 mod list;
+mod manual;
 mod option_names;
 mod report;
 mod run;
@@ -57,6 +58,7 @@ pub(crate) fn dispatch(args: Args) -> Result<ExitCode> {
         Command::Systems(args) => catalogue::systems(args.name.as_deref()),
         Command::WatchHost => watch_host::run(),
         Command::Completions { shell } => completions::run(shell),
+        Command::Manual { folder } => manual::run(&folder),
     }
 }
 
@@ -84,7 +86,8 @@ impl std::error::Error for WrongArgument {}
 
 /// The version and the build of this program.
 fn this_dyno() -> Dyno {
-    let profile = if cfg!(debug_assertions) { "debug" } else { "optimised" };
-    let build = format!("{profile}, {}-{}", env::consts::ARCH, env::consts::OS);
+    let (profile, commit) = (env!("DYNO_PROFILE"), env!("DYNO_COMMIT"));
+    let (processor, system) = (env::consts::ARCH, env::consts::OS);
+    let build = format!("{profile}, {processor}-{system}, commit {commit}");
     Dyno { version: env!("CARGO_PKG_VERSION").to_owned(), build }
 }

@@ -46,6 +46,7 @@ const FOR_TESTS: [&str; 2] = ["fuzzing", "peers"];
 const LIBRARIES: &[(&str, &[&str], &str)] = &[
     ("clap", &["cli"], "command lines are the business of cli"),
     ("clap_complete", &["cli"], "command lines are the business of cli"),
+    ("clap_mangen", &["cli"], "command lines are the business of cli"),
     ("indicatif", &["cli"], "only cli draws on the terminal"),
     ("rusqlite", &["driver"], "only a driver speaks to a database"),
     ("mio", &["net"], "only net knows the event loop"),
