@@ -19,7 +19,7 @@ use crate::generators::Fleet;
 use crate::machine_speed::SpeedBefore;
 use crate::phase_failure::PhaseFailure;
 use crate::source::{FinishedTrial, SourcedTrial, TrialSource};
-use crate::test_bed::{self, TestBed};
+use crate::test_bed::TestBed;
 use crate::test_beds::TestBeds;
 use crate::trial::TrialRun;
 use crate::trial_ceiling::Messages;
@@ -200,7 +200,7 @@ impl<'a> Sequence<'a> {
     /// Runs one trial. Returns whether its load began.
     fn step(&mut self, sourced: &SourcedTrial, listener: &mut dyn RunListener) -> Result<bool> {
         let SourcedTrial { trial, note } = sourced;
-        let mut title = test_bed::title(&self.experiment.plan, *trial);
+        let mut title = trial_header::title(&self.experiment.plan, *trial);
         if !note.is_empty() {
             title.push_str(&format!(" · {note}"));
         }

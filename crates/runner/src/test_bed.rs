@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use driver::{Demand, Shortage, Target, Timeouts};
 use engine::Stop;
 use measure::{Condition, Failure, LatencyHistogram, Phase, QueryPlan};
-use plan::{Between, Bounds, PhaseSql, Plan, SystemInstance, Trial};
+use plan::{Between, Bounds, PhaseSql, SystemInstance, Trial};
 use record::{Identity, PhaseRecord};
 use system::{Access, ProgressEvent, ProgressListener, Running, ServerProcess};
 use workload::{LoadKey, LoadPart, LoadProgress, Workload, WorkloadContext};
@@ -485,23 +485,4 @@ fn run_phase(
         Phase::Cleanup => workload.cleanup(context),
         Phase::WarmUp | Phase::Measure | Phase::Check => Ok(()),
     }
-}
-
-/// The title of a trial of the plan.
-pub(crate) fn title(plan: &Plan, trial: Trial) -> String {
-    let clients = if trial.clients == 1 { "client" } else { "clients" };
-    let mut title = format!(
-        "{} · {} · {} {clients}",
-        plan.systems[trial.system].name, plan.workloads[trial.workload].name, trial.clients
-    );
-    if let Some(rate) = plan.rate(trial) {
-        title.push_str(&format!(" · {rate}"));
-    }
-    if plan.repetitions > 1 {
-        title.push_str(&format!(" · repetition {}", trial.repetition + 1));
-    }
-    if let Some(windows) = plan.windows {
-        title.push_str(&format!(" · window {} of {windows}", trial.window + 1));
-    }
-    title
 }

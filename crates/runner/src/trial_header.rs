@@ -1,4 +1,4 @@
-//! The header of a trial in the record.
+//! The header of a trial in the record, and its title in the progress.
 
 use plan::{Plan, SystemPlan, Trial, Variant, WarmUp};
 use record::{
@@ -71,4 +71,23 @@ fn variant(plan: &Plan, system: usize) -> Option<VariantRecord> {
     let is_before = |it: &&SystemPlan| it.variant.as_ref().is_some_and(|other| other.of == of);
     let place = plan.systems[..system].iter().filter(is_before).count();
     Some(VariantRecord { of, name, place, is_baseline_again })
+}
+
+/// The title of a trial of the plan.
+pub(crate) fn title(plan: &Plan, trial: Trial) -> String {
+    let clients = if trial.clients == 1 { "client" } else { "clients" };
+    let mut title = format!(
+        "{} · {} · {} {clients}",
+        plan.systems[trial.system].name, plan.workloads[trial.workload].name, trial.clients
+    );
+    if let Some(rate) = plan.rate(trial) {
+        title.push_str(&format!(" · {rate}"));
+    }
+    if plan.repetitions > 1 {
+        title.push_str(&format!(" · repetition {}", trial.repetition + 1));
+    }
+    if let Some(windows) = plan.windows {
+        title.push_str(&format!(" · window {} of {windows}", trial.window + 1));
+    }
+    title
 }
