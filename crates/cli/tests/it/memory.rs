@@ -94,7 +94,7 @@ impl<'s> Unread<'s> {
 
 /// The copies while the load runs, and those after the run's last login.
 fn searched(sandbox: &Sandbox, command: &mut Command, password: &str) -> [Vec<String>; 2] {
-    command.args(["--set", "load.time=2s", "--set", "load.interval=10ms", "--set", "cleanup=true"]);
+    command.args(["--set", "load.time=5s", "--set", "load.interval=10ms", "--set", "cleanup=true"]);
     command.args(["--set", "existing=replace", "--set", "load.clients=2"]);
     let mut unread = Unread::start(sandbox, command);
     unread.run.wait_for("0000", "measure", 3);

@@ -68,8 +68,8 @@ fn gauges_are_kept_at_once_and_counters_from_their_first_change() {
 
 #[test]
 fn answers_in_chunks_and_until_the_end_of_the_connection_are_read() {
-    let chunked =
-        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\na 1\r\n1\r\n\n\r\n0\r\n\r\n";
+    let chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n\
+        3\r\na 1\r\n1\r\n\n\r\n0\r\n\r\n";
     let until_end = b"HTTP/1.0 200 OK\r\n\r\na 2\n";
     let mut watch = ServerWatch::new(&serve(vec![chunked.to_vec(), until_end.to_vec()]), BOUND);
     watch.ask(|| 1).unwrap();
