@@ -311,11 +311,21 @@ fn interrupt_ends_a_wait_for_the_lock_of_an_sqlite_database() {
 }
 
 /// Whether a stopped process will get this signal once it continues. Source: proc_pid_status(5), `ShdPnd`.
-pub(crate) fn is_pending(pid: i32, signal: Signal) -> bool {
+fn is_pending(pid: i32, signal: Signal) -> bool {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let mask = status.lines().find_map(|line| line.strip_prefix("ShdPnd:")).unwrap();
     let mask = u64::from_str_radix(mask.trim(), 16).unwrap();
     mask >> (signal as i32 - 1) & 1 == 1
+}
+
+/// Interrupts a run while it waits for its MariaDB to shut down. A server that does not answer does not do that either.
+pub(crate) fn interrupt_the_shutdown_of_a_server(run: Background<'_>) {
+    let server = managed_mariadb(&run);
+    kill(Pid::from_raw(server), Signal::SIGSTOP).unwrap();
+    wait_until("the server is asked to end", || is_pending(server, Signal::SIGTERM));
+    run.interrupt();
+    assert_interrupted(&run.finish());
+    assert!(!Path::new("/proc").join(server.to_string()).exists(), "the server is gone");
 }
 
 #[test]
@@ -326,13 +336,7 @@ fn interrupt_does_not_wait_for_the_clean_shutdown_of_a_server() {
     command.args(["--query-timeout=200ms", "--connect-timeout=200ms", "--reconnect-limit=off"]);
     let mut run = Background::start(&sandbox, &mut command);
     run.wait_for("0000", "measure", 1);
-    let server = managed_mariadb(&run);
-    // A server that does not answer does not shut down either.
-    kill(Pid::from_raw(server), Signal::SIGSTOP).unwrap();
-    wait_until("the server is asked to end", || is_pending(server, Signal::SIGTERM));
-    run.interrupt();
-    assert_interrupted(&run.finish());
-    assert!(!Path::new("/proc").join(server.to_string()).exists(), "the server is gone");
+    interrupt_the_shutdown_of_a_server(run);
 }
 
 #[test]

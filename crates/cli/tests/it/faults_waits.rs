@@ -4,16 +4,13 @@
 use std::fs;
 use std::io;
 use std::net::{Ipv4Addr, TcpListener};
-use std::path::Path;
 use std::process::Command;
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
-
-use crate::faults_interrupt::{assert_interrupted, is_pending, is_running, report};
-use crate::faults_server::managed_mariadb;
+use crate::faults_interrupt::{
+    assert_interrupted, interrupt_the_shutdown_of_a_server, is_running, report,
+};
 use crate::own_server::{Background, OwnServer, wait_until};
 use crate::sandbox::Sandbox;
 
@@ -149,13 +146,7 @@ fn interrupt_ends_a_restore_that_waits_for_the_clean_shutdown_of_a_server() {
     sandbox.file("plan.toml", plan);
     let mut run = Background::start(&sandbox, &mut sandbox.dyno(["run", "plan.toml"]));
     run.wait_for("0000", "measure", 1);
-    // Another process than at first, because the server was stopped for the copy.
-    let server = managed_mariadb(&run);
-    kill(Pid::from_raw(server), Signal::SIGSTOP).unwrap();
-    wait_until("the server is asked to end", || is_pending(server, Signal::SIGTERM));
-    run.interrupt();
-    assert_interrupted(&run.finish());
-    assert!(!Path::new("/proc").join(server.to_string()).exists(), "the server is gone");
+    interrupt_the_shutdown_of_a_server(run);
     let report = report(&sandbox);
     assert_eq!(report["trials"].as_array().unwrap().len(), 1, "{report}");
     assert!(report["trials"][0]["transactions"].as_u64().unwrap() > 0, "{report}");
