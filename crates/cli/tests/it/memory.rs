@@ -9,6 +9,9 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 
 use nix::fcntl::{FcntlArg, fcntl};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use procfs::process::{Process, Task};
 use serde_json::Value;
 
 use crate::generators::generators_of;
@@ -24,7 +27,7 @@ fn new_password() -> String {
 }
 
 /// A mapping of a process's memory.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 struct Mapping {
     start: u64,
     end: u64,
@@ -45,16 +48,36 @@ fn writable(pid: u32) -> Vec<Mapping> {
     maps.lines().filter_map(parse).collect()
 }
 
+/// A process that stands still, so that nothing in its memory moves while it is searched, and no load ends meanwhile.
+struct Paused(Pid);
+
+impl Paused {
+    fn new(pid: u32) -> Self {
+        let pid = Pid::from_raw(pid.cast_signed());
+        kill(pid, Signal::SIGSTOP).unwrap();
+        let process = Process::new(pid.as_raw()).unwrap();
+        let stands = |task: Task| task.stat().is_ok_and(|stat| stat.state == 'T');
+        let all_stand = || process.tasks().unwrap().flatten().all(stands);
+        wait_until("the process stands still", all_stand);
+        Self(pid)
+    }
+}
+
+impl Drop for Paused {
+    fn drop(&mut self) {
+        kill(self.0, Signal::SIGCONT).unwrap();
+    }
+}
+
 /// The names of the mappings in which a text occurs, one for each copy. A parent may read the memory of its child.
 fn copies(pid: u32, text: &str) -> Vec<String> {
+    let _paused = Paused::new(pid);
     let memory = File::open(format!("/proc/{pid}/mem")).unwrap();
     let mut found = Vec::new();
     for mapping in writable(pid) {
         let mut bytes = vec![0; usize::try_from(mapping.end - mapping.start).unwrap()];
-        if let Err(error) = memory.read_exact_at(&mut bytes, mapping.start) {
-            assert!(!writable(pid).contains(&mapping), "cannot read {mapping:?}: {error}");
-            continue;
-        }
+        let read = memory.read_exact_at(&mut bytes, mapping.start);
+        read.unwrap_or_else(|error| panic!("cannot read {mapping:?}: {error}"));
         let first = text.as_bytes()[0];
         let starts = bytes.iter().enumerate().filter(|(_, byte)| **byte == first);
         let copies = starts.filter(|(at, _)| bytes[*at..].starts_with(text.as_bytes()));
