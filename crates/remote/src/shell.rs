@@ -38,7 +38,7 @@ pub(crate) fn command(place: &Place, script: Script<'_>) -> Result<Option<Comman
         }
         Place::Docker { container } => with("docker", &["exec", "-i", container]),
         // One step of one task, which has the whole node's connection to itself.
-        Place::Srun { node } => with("srun", &["-N1", "-n1", "-w", node]),
+        Place::Srun { node } => with("srun", &["-N1", "-n1", "--overlap", "-w", node]),
     }))
 }
 
@@ -86,7 +86,7 @@ mod tests {
         for (place, before) in [
             ("kubectl://load/p-0", "kubectl exec -i -n load p-0 --"),
             ("docker://c1", "docker exec -i c1"),
-            ("srun://n07", "srun -N1 -n1 -w n07"),
+            ("srun://n07", "srun -N1 -n1 --overlap -w n07"),
             ("command:doas -u bench", "doas -u bench"),
         ] {
             assert_eq!(words(place).join(" "), format!("{before} sh -c SCRIPT dyno MARK"));

@@ -89,7 +89,7 @@ fn containers_pods_nodes_and_commands_are_reached() {
     let sandbox = Sandbox::new();
     stand_in(&sandbox, "docker", "exec -i c1", 3);
     stand_in(&sandbox, "kubectl", "exec -i -n load p-0 --", 6);
-    stand_in(&sandbox, "srun", "-N1 -n1 -w n07", 4);
+    stand_in(&sandbox, "srun", "-N1 -n1 --overlap -w n07", 5);
     let places = ["docker://c1", "kubectl://load/p-0", "srun://n07", "command:env 'A B=c'"];
     plan(&sandbox, &places.map(|place| format!("\"{place}\"")).join(", "), "2s");
     let output = run(&sandbox).output().unwrap();
