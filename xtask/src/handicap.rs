@@ -1,6 +1,6 @@
 //! Whether dyno finds a handicap of known size on real systems: two variants are compared, one of which does extra
-//! work of fixed length for each statement. A pilot finds the work, a long calibration the true ratio, and the
-//! comparisons, of ten minutes each, are counted: how many found it, and how many have the truth in their interval.
+//! work of fixed length for each statement. A pilot finds the work, and comparisons of ten minutes each are counted: how
+//! many found it, and how many have the truth in their interval, which comes from all other runs.
 
 mod case;
 mod comparison_plan;
@@ -39,8 +39,9 @@ pub(crate) struct Arguments {
     /// Number of comparisons of each handicap [default: 10, of builds 1]
     #[arg(long)]
     comparisons: Option<u32>,
-    /// Calibration runs of each handicap, each as long as a comparison; the truth comes from all of their rounds
-    #[arg(long, default_value_t = 10)]
+    /// Calibration runs of each handicap, each as long as a comparison; the truth of a comparison comes from them and
+    /// from the other comparisons
+    #[arg(long, default_value_t = 1)]
     truth_runs: u32,
     /// Only the calibration, or only the comparisons
     #[arg(long, value_enum)]

@@ -44,7 +44,7 @@ pub(super) struct Case {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Purpose {
-    /// Its rounds are a part of those that the true ratio comes from.
+    /// Its rounds serve the true ratio alone.
     Truth,
     /// It is one of the comparisons that are counted.
     Comparison,

@@ -32,16 +32,17 @@ struct Score {
 }
 
 impl Score {
-    /// `None` without intervals.
-    fn of(intervals: &[Interval], truth: Option<f64>) -> Option<Self> {
-        let half_widths: Vec<f64> = intervals.iter().map(Interval::half_width).collect();
-        let count =
-            |is_one: &dyn Fn(&Interval) -> bool| intervals.iter().filter(|it| is_one(it)).count();
+    /// Of the intervals of comparisons, each with the truth that it is held to. `None` without comparisons.
+    fn of(comparisons: &[(Interval, Option<f64>)]) -> Option<Self> {
+        let half_widths: Vec<f64> =
+            comparisons.iter().map(|(interval, _)| interval.half_width()).collect();
+        let held: Option<Vec<bool>> =
+            comparisons.iter().map(|(interval, truth)| Some(interval.has((*truth)?))).collect();
         Some(Self {
-            found: count(&Interval::is_slower),
-            with_truth: truth.map(|truth| count(&|it| it.has(truth))),
+            found: comparisons.iter().filter(|(interval, _)| interval.is_slower()).count(),
+            with_truth: held.map(|held| held.into_iter().filter(|has| *has).count()),
             half_width: over_repetitions(&half_widths)?.median,
-            of: intervals.len(),
+            of: comparisons.len(),
         })
     }
 
@@ -79,11 +80,12 @@ const HEAD: &str = "\
 Made by `cargo xtask handicap`. Two variants of a system are compared, one of which does extra work of fixed length
 for each statement: a checksum that is computed so many times (`BENCHMARK` in the statement), or rounds of a loop in
 the echo server. Client and server share all cores. A pilot with a large handicap tells about how much work makes one
-of 3, 5 or 10 %. The *truth* is the ratio of the throughputs over the rounds of all calibration runs, with its 95 %
+of 3, 5 or 10 %. The *truth* is the ratio of the throughputs over the rounds of all runs of a handicap, with its 95 %
 interval; nothing is adjusted in it. A comparison has *found* the handicap when its 95 % interval lies below 1. *Truth
-in it* counts the comparisons whose interval has the truth. Half the width of the interval, and the minutes with all
-starts of servers, are medians. *Adjusted* is the ratio with the machine's own speed removed; it counts in place of the
-measured one where the speed explains a part of the variance (*explained*).
+in it* counts the comparisons whose interval has the truth, made anew for each without its own rounds. Half the width
+of the interval, and the minutes with all starts of servers, are medians. *Adjusted* is the ratio with the machine's
+own speed removed; it counts in place of the measured one where the speed explains a part of the variance
+(*explained*).
 ";
 
 const HANDICAPS: [&str; 13] = [
@@ -151,12 +153,12 @@ fn handicap_row(state: &State, case: Case) -> Vec<String> {
     let runs = state.comparisons(case);
     let any = runs.first().copied().or_else(|| state.truth_runs(case).first().copied());
     let truth = state.truth(case);
-    let true_ratio = truth.map(|truth| truth.ratio);
-    let raw: Vec<Interval> = runs.iter().map(|run| run.raw).collect();
-    let answers: Vec<Interval> = runs.iter().map(|run| run.answer()).collect();
+    let truths = || runs.iter().map(|run| state.truth_besides(run));
+    let raw: Vec<_> = runs.iter().map(|run| run.raw).zip(truths()).collect();
+    let answers: Vec<_> = runs.iter().map(|run| run.answer()).zip(truths()).collect();
     let is_adjusted = runs.iter().any(|run| run.adjusted.is_some());
-    let [found, with_truth, half_width] = Score::cells(Score::of(&raw, true_ratio));
-    let answered = Score::of(&answers, true_ratio).filter(|_| is_adjusted);
+    let [found, with_truth, half_width] = Score::cells(Score::of(&raw));
+    let answered = Score::of(&answers).filter(|_| is_adjusted);
     let [answer_found, answer_truth, answer_half_width] = Score::cells(answered);
     vec![
         any.map_or_else(String::new, |run| run.product.clone()),
@@ -315,14 +317,16 @@ mod tests {
     #[test]
     fn found_and_truth_are_counted() {
         let state = state();
-        let case = state.runs[1].case;
-        let intervals: Vec<Interval> = state.comparisons(case).iter().map(|run| run.raw).collect();
+        let held = |run: &FinishedRun, truth| (run.raw, Some(truth));
+        let runs = state.comparisons(state.runs[1].case);
         // The root of 0.94 is 0.96954.
-        let score = Score::of(&intervals, state.truth(case).map(|it| it.ratio)).unwrap();
+        let intervals: Vec<_> = runs.iter().map(|run| held(run, 0.96954)).collect();
+        let score = Score::of(&intervals).unwrap();
         assert_eq!((score.found, score.with_truth, score.of), (9, Some(9), 10));
         assert!((score.half_width - 0.01).abs() < 1e-12, "{score:?}");
-        assert_eq!(Score::of(&intervals, None).unwrap().with_truth, None);
-        assert_eq!(Score::of(&[], Some(0.97)), None);
+        let unknown: Vec<_> = runs.iter().map(|run| (run.raw, None)).collect();
+        assert_eq!(Score::of(&unknown).unwrap().with_truth, None);
+        assert_eq!(Score::of(&[]), None);
     }
 
     #[test]

@@ -70,23 +70,28 @@ impl State {
         self.runs.iter().filter(is_one).collect()
     }
 
-    /// The runs that the truth of a handicap comes from. It is that of the work: the time of the comparisons and the
-    /// order of their variants do not change it.
+    /// The calibration runs of a handicap. They are those of the work: the time of the comparisons and the order of
+    /// their variants do not change it.
     pub(super) fn truth_runs(&self, case: Case) -> Vec<&FinishedRun> {
-        let is_one = |run: &&FinishedRun| {
-            let of = (run.case.system, run.case.handicap_percent);
-            run.purpose == Purpose::Truth && of == (case.system, case.handicap_percent)
-        };
-        self.runs.iter().filter(is_one).collect()
+        self.runs_of(case).filter(|run| run.purpose == Purpose::Truth).collect()
     }
 
-    /// The true ratio of a handicap, from all rounds that were measured for it, as they were measured. `None` before
-    /// the calibration.
+    /// The true ratio of a handicap, from all rounds that were measured for it, as they were measured.
     pub(super) fn truth(&self, case: Case) -> Option<Ratio> {
-        let runs = self.truth_runs(case);
-        let rounds: Vec<[f64; 2]> =
-            runs.iter().flat_map(|run| run.rounds_per_s.iter().copied()).collect();
-        ratio_of(&rounds)
+        ratio_of_runs(self.runs_of(case))
+    }
+
+    /// The truth that a comparison is held to: from all other runs of its handicap, so that its own rounds, by which
+    /// the truth would lie near its interval, have no part in it. `None` where there is no other.
+    pub(super) fn truth_besides(&self, run: &FinishedRun) -> Option<f64> {
+        let others = self.runs_of(run.case).filter(|other| !std::ptr::eq(*other, run));
+        ratio_of_runs(others).map(|truth| truth.ratio)
+    }
+
+    /// All runs of a handicap, or of the builds, whatever their purpose and their turns.
+    fn runs_of(&self, case: Case) -> impl Iterator<Item = &FinishedRun> {
+        let of = |case: Case| (case.system, case.handicap_percent);
+        self.runs.iter().filter(move |run| of(run.case) == of(case))
     }
 
     /// The cases that have comparisons, and those that were only calibrated, in the order in which they began.
@@ -127,6 +132,10 @@ impl State {
 pub(super) fn ratio_of(rounds: &[[f64; 2]]) -> Option<Ratio> {
     let [first, second] = [0, 1].map(|at| rounds.iter().map(|pair| pair[at]).collect::<Vec<f64>>());
     paired_ratio(&second, &first)
+}
+
+fn ratio_of_runs<'r>(runs: impl Iterator<Item = &'r FinishedRun>) -> Option<Ratio> {
+    ratio_of(&runs.flat_map(|run| run.rounds_per_s.iter().copied()).collect::<Vec<_>>())
 }
 
 /// The state and its file.
@@ -201,27 +210,37 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn the_truth_comes_from_all_rounds_of_a_handicap_whatever_its_comparisons_are() {
+    fn the_truth_of_a_comparison_comes_from_all_other_runs_of_its_handicap() {
         let of = (System::Tidb, Some(3));
-        let [low, high] = [0.5, 0.98];
         let mut state = State::default();
-        state.runs.push(run(of, Purpose::Truth, 0, [low, 0.7, high]));
+        state.runs.push(run(of, Purpose::Truth, 0, [0.5, 0.7, 0.98]));
         state.runs.push(run(of, Purpose::Comparison, 0, [0.1, 0.2, 0.3]));
         state.runs.push(run((System::Tidb, Some(5)), Purpose::Truth, 0, [0.1, 0.2, 0.3]));
         let case = state.runs[1].case;
-        let truth = state.truth(Case { minutes: 20, interleave: Interleave::Windows, ..case });
-        let truth = truth.unwrap();
-        assert!((truth.ratio - 0.7).abs() < 1e-12, "the root of 0.49: {truth:?}");
-        assert_eq!(truth.rounds, 2);
+        let is_about = |found: Option<f64>, known: f64| (found.unwrap() - known).abs() < 1e-12;
+        assert!(is_about(state.truth_besides(&state.runs[1]), 0.7), "the root of 0.49");
+        let other = Case { minutes: 20, interleave: Interleave::Windows, ..case };
+        let truth = state.truth(other).unwrap();
+        assert!(is_about(Some(truth.ratio), (0.5_f64 * 0.98 * 0.1 * 0.3).powf(0.25)), "{truth:?}");
+        assert_eq!(truth.rounds, 4);
+        state.runs.push(run(of, Purpose::Comparison, 1, [0.98, 0.99, 0.5]));
+        assert!(is_about(state.truth_besides(&state.runs[1]), 0.7), "the fourth root of 0.49^2");
         assert_eq!(state.truth(Case { system: System::Echo, ..case }), None);
+        assert_eq!(state.truth_besides(&state.runs[2]), None, "it is the only one");
+    }
+
+    #[test]
+    fn a_calibration_beside_comparisons_has_no_row_of_its_own() {
+        let of = (System::Tidb, Some(3));
+        let mut state = State::default();
+        state.runs.push(run(of, Purpose::Truth, 0, [0.5, 0.7, 0.98]));
+        state.runs.push(run(of, Purpose::Comparison, 0, [0.1, 0.2, 0.3]));
+        state.runs.push(run((System::Tidb, Some(5)), Purpose::Truth, 0, [0.1, 0.2, 0.3]));
+        let case = state.runs[1].case;
         assert_eq!(state.comparisons(case).len(), 1);
         assert_eq!(state.cases(), [case, state.runs[2].case]);
         state.runs[1].case.minutes = 20;
-        assert_eq!(
-            state.cases()[0].minutes,
-            20,
-            "a truth beside comparisons has no row of its own"
-        );
+        assert_eq!(state.cases()[0].minutes, 20);
         assert_eq!(state.cases().len(), 2);
     }
 
