@@ -151,6 +151,31 @@ fn a_store_that_follows_costs_nothing_and_one_that_leads_the_outage_that_a_ping_
     }
 }
 
+#[test]
+fn clients_of_a_tidb_that_is_gone_move_to_the_other_one() {
+    let sandbox = Sandbox::new();
+    let load = "[workloads.point]\nkind = \"sysbench/oltp_point_select\"\ntable_size = 200\n\
+                [load]\nclients = 4\nthink_time = \"20ms\"\ntime = \"12s\"\nwarm_up = \"0s\"\n";
+    let system = plan(&sandbox, &program("TIKV"), "stores = 1\ntidbs = 2\n");
+    sandbox.file("plan.toml", &(system + load));
+    let mut command = dyno_apart(&sandbox, ["run", "plan.toml", "--format=json"]);
+    let mut run = Background::start(&sandbox, &mut command);
+    run.wait_for("0000", "measure", 2);
+    let servers = servers_of(&sandbox);
+    let [.., (_, first), (name, second)] = &servers[..] else { panic!("{servers:?}") };
+    assert_ne!(port_of(*first, "-P"), port_of(*second, "-P"));
+    kill_now(*second);
+    let output = run.finish();
+    let report = json(&output);
+    let [trial] = &trials(&report)[..] else { panic!("{}", both(&output)) };
+    assert_eq!(trial["status"], "complete", "{name}: {}", both(&output));
+    // Each TiDB had two clients.
+    assert_eq!((&trial["reconnects"], &trial["moves"]), (&2.into(), &2.into()), "{trial}");
+    let record = Run::open(&sandbox.runs()[0]).unwrap();
+    let [exit] = &record.trials[0].member_exits[..] else { panic!("{}", both(&output)) };
+    assert_eq!((exit.member.as_str(), exit.role.as_str()), ("tidb-2", "tidb"));
+}
+
 /// The line of `dyno up --list` about a server.
 fn line_of(sandbox: &Sandbox, server: &str) -> String {
     let listed = sandbox.succeed(["up", "--list"]).stdout;
