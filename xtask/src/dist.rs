@@ -31,6 +31,8 @@ pub(crate) const PROFILE: &str = "dist";
 /// What the build root and the packages take.
 pub(crate) const NEEDS: [needs::Need; 2] = [needs::MMDEBSTRAP, needs::DPKG_DEB];
 
+/// The folder of the build.
+pub(crate) const FOLDER: &str = "dist";
 /// The folder of the second build, and of its results.
 const AGAIN: &str = "again";
 
@@ -86,7 +88,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let for_images: &[needs::Need] = if arguments.images { &[needs::BUILDAH] } else { &[] };
     arguments.install.provide(&[&NEEDS[..], for_images].concat(), &interrupt)?;
     let root = BuildRoot::provide(&arguments.build.source, &interrupt)?;
-    let made = hand_out(&root, "dist", arguments, &interrupt)?;
+    let made = hand_out(&root, FOLDER, arguments, &interrupt)?;
     if arguments.twice {
         let again = hand_out(&root, AGAIN, arguments, &interrupt)?;
         for (first, second) in made.iter().zip(&again) {
@@ -116,7 +118,7 @@ fn hand_out(
     let all = if arguments.targets.is_empty() { &Target::ALL } else { &arguments.targets[..] };
     let mut made = Vec::new();
     for target in all {
-        let program = sources.compile(*target, PROFILE, interrupt)?;
+        let program = sources.compile(*target, interrupt)?;
         let staged = Staged::gather(&sources, &program, interrupt)?;
         made.push(staged.pack(&sources, &folder, interrupt)?);
         made.push(debian::write(&sources, &program, &staged, &folder, interrupt)?);

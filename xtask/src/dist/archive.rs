@@ -93,14 +93,21 @@ impl Staged {
         interrupt: &Interrupt,
     ) -> anyhow::Result<PathBuf> {
         let path = folder.join(format!("{}.tar.gz", self.name));
-        let time = format!("--mtime=@{}", sources.commit.seconds);
-        let mut tar = shell::command("tar", &["--create", "--format=gnu", "--sort=name", &time]);
-        tar.args(["--owner=0", "--group=0", "--numeric-owner", "--mode=u=rwX,go=rX"]);
-        tar.args(["--use-compress-program", "gzip --no-name --best"]);
-        tar.arg("--file").arg(&path).arg("--directory").arg(&self.parent).arg(&self.name);
+        let mut tar = tar(&path, &self.parent, sources.commit.seconds);
+        tar.args(["--use-compress-program", "gzip --no-name --best"]).arg(&self.name);
         shell::must(&mut tar, interrupt)?;
         Ok(path)
     }
+}
+
+/// A command that packs files of `folder`, whose names are its further arguments, the same way each time: sorted by
+/// name, of root, with one time in seconds since 1970, and with the rights that everybody has to read.
+pub(crate) fn tar(path: &Path, folder: &Path, seconds: u64) -> Command {
+    let time = format!("--mtime=@{seconds}");
+    let mut tar = shell::command("tar", &["--create", "--format=gnu", "--sort=name", &time]);
+    tar.args(["--owner=0", "--group=0", "--numeric-owner", "--mode=u=rwX,go=rX"]);
+    tar.arg("--file").arg(path).arg("--directory").arg(folder);
+    tar
 }
 
 /// What the program was made from and with, and what it needs.
@@ -139,7 +146,55 @@ pub(crate) fn write_checksums(folder: &Path) -> anyhow::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+    use std::time::{Duration, UNIX_EPOCH};
+
     use super::*;
+    use crate::paths;
+
+    #[test]
+    fn what_the_archive_takes_is_in_the_repository() {
+        for name in TAKEN {
+            assert!(paths::root().join(name).exists(), "{name}");
+        }
+    }
+
+    #[test]
+    fn documents_name_the_files_of_this_version() {
+        let text = |name: &str| fs::read_to_string(paths::root().join(name)).unwrap();
+        assert!(text("README.md").contains(&format!("dyno-{VERSION}-$(uname -m)-linux.tar.gz")));
+        let install = text("docs/install.md");
+        for name in ["-x86_64-linux.tar.gz", "-x86_64-linux-image.tar"] {
+            assert!(install.contains(&format!("dyno-{VERSION}{name}")), "{name}");
+        }
+        assert!(install.contains(&format!("dyno_{VERSION}_amd64.deb")));
+    }
+
+    /// The bytes of an archive of two files, which are made in this order at this time with these rights.
+    fn packed(names: [&str; 2], seconds: u64, mode: u32) -> Vec<u8> {
+        let folder = tempfile::tempdir().unwrap();
+        let files = folder.path().join("dyno");
+        fs::create_dir(&files).unwrap();
+        for name in names {
+            let path = files.join(name);
+            fs::write(&path, name).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            let file = fs::File::options().write(true).open(&path).unwrap();
+            file.set_modified(UNIX_EPOCH + Duration::from_secs(seconds)).unwrap();
+        }
+        let path = folder.path().join("dyno.tar");
+        let status = tar(&path, folder.path(), 1_000_000_000).arg("dyno").status().unwrap();
+        assert!(status.success());
+        fs::read(path).unwrap()
+    }
+
+    #[test]
+    fn order_times_and_rights_of_files_change_no_byte_of_an_archive() {
+        let first = packed(["a", "b"], 1_700_000_000, 0o700);
+        assert!(first == packed(["b", "a"], 1_600_000_000, 0o755));
+        assert!(first != packed(["a", "b"], 1_700_000_000, 0o600), "a program stays one");
+        assert!(first != packed(["a", "c"], 1_700_000_000, 0o700));
+    }
 
     #[test]
     fn checksums_are_those_of_all_files_by_name() {

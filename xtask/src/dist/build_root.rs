@@ -35,6 +35,14 @@ const ENTER: &str = "enter";
 /// cargo's folder in the root; the registry of the user is mounted there.
 const CARGO_HOME: &str = "/cargo";
 
+/// The variables of every command in the root. Its folders of programs are also those of the machine.
+const ENVIRONMENT: [(&str, &str); 4] = [
+    ("PATH", "/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"),
+    ("HOME", "/root"),
+    ("LC_ALL", "C"),
+    ("CARGO_HOME", CARGO_HOME),
+];
+
 /// Where packages come from.
 #[derive(Args)]
 pub(crate) struct Source {
@@ -104,8 +112,9 @@ impl BuildRoot {
         self.0.join(inside.trim_start_matches('/'))
     }
 
-    /// A command in the root that runs in `folder`, with this environment alone. Folders of devices, processes and
-    /// cargo's registry are mounted for it alone. Programs for other processors start like others, by an emulator.
+    /// A command in the root that runs in `folder`, with this environment alone. Folders of devices,
+    /// processes, the kernel and cargo's registry are mounted for it alone. Programs for other processors start like
+    /// others, by an emulator.
     ///
     /// # Errors
     /// When cargo's folder is not known.
@@ -117,15 +126,9 @@ impl BuildRoot {
     ) -> anyhow::Result<Command> {
         let mut command = shell::command("unshare", &["--user", "--map-root-user", "--mount"]);
         command.arg(self.path(ENTER)).arg(&self.0).arg(registry()?);
-        command.args(["env", "--ignore-environment", &format!("--chdir={folder}")]);
-        command.args([
-            "PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-            "HOME=/root",
-            "LC_ALL=C",
-        ]);
-        command.arg(format!("CARGO_HOME={CARGO_HOME}"));
-        command.args(environment.iter().map(|(name, value)| format!("{name}={value}")));
-        command.args(words);
+        command.args(["env", &format!("--chdir={folder}")]).args(words);
+        // Not by arguments of `env`: passwords are among the variables.
+        command.env_clear().envs(ENVIRONMENT).envs(environment.iter().cloned());
         Ok(command)
     }
 
@@ -226,7 +229,7 @@ fn registry() -> anyhow::Result<PathBuf> {
 /// of a user namespace, which Linux has since 6.7; before, programs for other processors cannot be started.
 fn enter() -> String {
     let mut script = "set -e; root=$1; registry=$2; shift 2\n\
-         mount --rbind /dev \"$root/dev\"; mount --rbind /proc \"$root/proc\"\n\
+         for folder in dev proc sys; do mount --rbind /$folder \"$root/$folder\"; done\n\
          mount --bind \"$registry\" \"$root/cargo/registry\"\n\
          register=$root/proc/sys/fs/binfmt_misc\n\
          if mount -t binfmt_misc binfmt_misc \"$register\" 2>/dev/null; then\n"

@@ -4,10 +4,11 @@
 //! fetched: cargo compiles the crates of the lock file.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
+use super::PROFILE;
 use super::build_root::BuildRoot;
 use super::symbols::Needed;
 use super::target::Target;
@@ -16,6 +17,11 @@ use crate::shell;
 
 /// The folder of all sources in the root.
 const BUILD: &str = "/build";
+
+/// The folder of the sources in that of a build.
+const SOURCES: &str = "dyno";
+/// The number of the commit that is unpacked is written here when all its files are there.
+const UNPACKED: &str = "commit";
 
 /// A commit.
 #[derive(Clone, Debug)]
@@ -64,7 +70,7 @@ pub(crate) struct Program {
 }
 
 impl<'a> Sources<'a> {
-    /// Puts the sources of the checked-out commit into a folder of the root, in place of earlier ones.
+    /// Puts the sources of the checked-out commit into a folder of the root, unless they are there already.
     ///
     /// # Errors
     /// When git has no commit, or a crate of the lock file cannot be fetched.
@@ -77,18 +83,11 @@ impl<'a> Sources<'a> {
         let commit = Commit::checked_out()?;
         let folder = format!("{BUILD}/{name}");
         let outside = root.path(&folder);
-        let sources = outside.join("dyno");
-        if sources.exists() {
-            fs::remove_dir_all(&sources).context("cannot remove the old sources")?;
+        if fs::read_to_string(outside.join(UNPACKED)).ok().as_ref() != Some(&commit.id) {
+            unpack(&commit, &outside, interrupt)?;
         }
-        fs::create_dir_all(&sources)?;
-        let archive = outside.join("dyno.tar");
-        let mut export = shell::command("git", &["archive", "--format=tar", "--output"]);
-        shell::must(export.arg(&archive).arg(&commit.id), interrupt)?;
-        let mut unpack = shell::command("tar", &["--extract", "--file"]);
-        shell::must(unpack.arg(&archive).arg("--directory").arg(&sources), interrupt)?;
         let mut fetch = shell::cargo(&["fetch", "--locked"]);
-        shell::must(fetch.current_dir(&sources), interrupt)?;
+        shell::must(fetch.current_dir(outside.join(SOURCES)), interrupt)?;
         Ok(Self { root, commit, folder, jobs })
     }
 
@@ -97,30 +96,24 @@ impl<'a> Sources<'a> {
         &self.folder
     }
 
-    /// The folder of the sources outside of the root.
-    pub(crate) fn outside(&self) -> PathBuf {
-        self.root.path(&self.folder).join("dyno")
+    /// The folder of the sources in the root.
+    pub(crate) fn inside(&self) -> String {
+        format!("{}/{SOURCES}", self.folder)
     }
 
-    /// Compiles dyno with a profile of cargo's, and checks what the program needs.
+    /// The folder of the sources outside of the root.
+    pub(crate) fn outside(&self) -> PathBuf {
+        self.root.path(&self.folder).join(SOURCES)
+    }
+
+    /// Compiles dyno, and checks what the program needs.
     ///
     /// # Errors
     /// When it does not compile, some system could not run it, or it does not start.
-    pub(crate) fn compile(
-        &self,
-        target: Target,
-        profile: &str,
-        interrupt: &Interrupt,
-    ) -> anyhow::Result<Program> {
-        self.cargo(
-            target,
-            &["build", "--package", "dyno-bench", "--profile", profile],
-            &[],
-            interrupt,
-        )?;
-        // The profile `dev` has a folder of another name.
-        let profile = if profile == "dev" { "debug" } else { profile };
-        let path_inside = format!("{}/target/{}/{profile}/dyno", self.folder, target.triple());
+    pub(crate) fn compile(&self, target: Target, interrupt: &Interrupt) -> anyhow::Result<Program> {
+        let build = ["build", "--package", "dyno-bench", "--profile", PROFILE];
+        self.cargo(target, &build, &[], interrupt)?;
+        let path_inside = format!("{}/target/{}/{PROFILE}/dyno", self.folder, target.triple());
         let read = ["readelf", "--dynamic", "--dyn-syms", "--wide", &path_inside];
         let needed = Needed::read(&self.root.output(&read)?)?;
         needed.check().with_context(|| format!("dyno for {}", target.name()))?;
@@ -147,7 +140,7 @@ impl<'a> Sources<'a> {
         words.extend(jobs.as_deref());
         words.extend(arguments);
         let environment = [self.environment(target), environment.to_vec()].concat();
-        let folder = format!("{}/dyno", self.folder);
+        let folder = self.inside();
         shell::must(&mut self.root.command(&folder, &environment, &words)?, interrupt)
             .with_context(|| format!("cargo {} for {}", task.join(" "), target.name()))
     }
@@ -206,5 +199,48 @@ impl<'a> Sources<'a> {
             Ok(text.lines().next().unwrap_or_default().to_owned())
         };
         Ok([first(&["rustc", "--version"])?, first(&[&gcc, "--version"])?])
+    }
+}
+
+/// Puts the sources of a commit into a folder, in place of those of another one.
+fn unpack(commit: &Commit, folder: &Path, interrupt: &Interrupt) -> anyhow::Result<()> {
+    let (sources, unpacked) = (folder.join(SOURCES), folder.join(UNPACKED));
+    if unpacked.exists() {
+        fs::remove_file(&unpacked)?;
+    }
+    if sources.exists() {
+        fs::remove_dir_all(&sources).context("cannot remove the old sources")?;
+    }
+    fs::create_dir_all(&sources)?;
+    let archive = folder.join("sources.tar");
+    let mut export = shell::command("git", &["archive", "--format=tar", "--output"]);
+    shell::must(export.arg(&archive).arg(&commit.id), interrupt)?;
+    // The files are as old as this moment, not as their commit: cargo compiles files that are newer than its output.
+    let mut unpack = shell::command("tar", &["--extract", "--touch", "--file"]);
+    shell::must(unpack.arg(&archive).arg("--directory").arg(&sources), interrupt)?;
+    fs::write(&unpacked, &commit.id).context("cannot note the commit of the sources")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, UNIX_EPOCH};
+
+    use super::*;
+
+    #[test]
+    fn unpacked_sources_name_their_commit_and_are_newer_than_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let commit = Commit::checked_out().unwrap();
+        fs::create_dir(folder.path().join(SOURCES)).unwrap();
+        fs::write(folder.path().join(SOURCES).join("of-another-commit"), "").unwrap();
+        unpack(&commit, folder.path(), &Interrupt::watch().unwrap()).unwrap();
+        let sources = folder.path().join(SOURCES);
+        assert!(!sources.join("of-another-commit").exists());
+        let file = sources.join("crates/cli/commit.txt");
+        assert!(fs::read_to_string(&file).unwrap().starts_with(&format!("{} 20", commit.id)));
+        let made = UNIX_EPOCH + Duration::from_secs(commit.seconds);
+        assert!(fs::metadata(&file).unwrap().modified().unwrap() > made);
+        let unpacked = fs::read_to_string(folder.path().join(UNPACKED)).unwrap();
+        assert_eq!(unpacked, commit.id);
     }
 }

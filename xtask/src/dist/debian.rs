@@ -7,11 +7,13 @@ use std::process::Command;
 
 use super::archive::{LICENCES, MATERIALS, Staged, VERSION};
 use super::compile::{Program, Sources};
+use super::symbols::Version;
+use super::target::Target;
 use crate::interrupt::Interrupt;
 use crate::shell;
 
 /// Where each file of the archive goes: folders with all that is in them, or files.
-const PLACES: [(&str, &str); 12] = [
+const PLACES: [(&str, &str); 14] = [
     ("dyno", "usr/bin/dyno"),
     ("completions/dyno", "usr/share/bash-completion/completions/dyno"),
     ("completions/_dyno", "usr/share/zsh/vendor-completions/_dyno"),
@@ -21,6 +23,8 @@ const PLACES: [(&str, &str); 12] = [
     ("docs", "usr/share/doc/dyno/docs"),
     ("README.md", "usr/share/doc/dyno/README.md"),
     ("METHODOLOGY.md", "usr/share/doc/dyno/METHODOLOGY.md"),
+    ("SECURITY.md", "usr/share/doc/dyno/SECURITY.md"),
+    ("CHANGELOG.md", "usr/share/doc/dyno/CHANGELOG.md"),
     ("BUILD.txt", "usr/share/doc/dyno/BUILD.txt"),
     (MATERIALS, "usr/share/doc/dyno/dyno.cdx.json"),
     (LICENCES, "usr/share/doc/dyno/LICENCES.txt"),
@@ -53,7 +57,7 @@ pub(crate) fn write(
     compress.args(["--no-name", "--best", "--recursive"]).arg(files.join("usr/share/man/man1"));
     shell::must(&mut compress, interrupt)?;
     fs::create_dir(files.join("DEBIAN"))?;
-    fs::write(files.join("DEBIAN/control"), control(program))?;
+    fs::write(files.join("DEBIAN/control"), control(program.target, program.needed.glibc))?;
     let mut rights = Command::new("chmod");
     shell::must(rights.args(["--recursive", "u=rwX,go=rX"]).arg(&files), interrupt)?;
     let path = folder.join(format!("dyno_{VERSION}_{}.deb", program.target.debian()));
@@ -64,16 +68,15 @@ pub(crate) fn write(
 }
 
 /// The package's own description. Source: Debian Policy, 5.3.
-fn control(program: &Program) -> String {
+fn control(target: Target, glibc: Version) -> String {
     format!(
         "Package: dyno\nVersion: {VERSION}\nArchitecture: {}\nSection: database\nPriority: optional\n\
          Maintainer: The developers of dyno <dyno@example.invalid>\n\
-         Depends: libc6 (>= {}), libgcc-s1\nRecommends: ca-certificates\n\
+         Depends: libc6 (>= {glibc}), libgcc-s1\nRecommends: ca-certificates\n\
          Description: load tester for databases and RPC services\n \
          dyno reads a plan, starts a real system or connects to one, prepares and\n \
          verifies its data, offers load and measures it.\n",
-        program.target.debian(),
-        program.needed.glibc,
+        target.debian(),
     )
 }
 
@@ -85,4 +88,17 @@ fn copyright(folder: &Path) -> anyhow::Result<String> {
          /usr/share/common-licenses/Apache-2.0, at your choice.\n\
          {LICENCES} has the licences of the crates that it contains.\n\n{mit}"
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_package_depends_on_the_library_that_has_the_symbols() {
+        let control = control(Target::Aarch64, Version(2, 34));
+        assert!(control.contains("\nArchitecture: arm64\n"), "{control}");
+        assert!(control.contains("\nDepends: libc6 (>= 2.34), libgcc-s1\n"), "{control}");
+        assert!(control.ends_with("measures it.\n"), "{control}");
+    }
 }

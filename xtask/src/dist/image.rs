@@ -1,5 +1,6 @@
 //! The container image of a program: nothing but the program, the libraries that it needs from the build root, and
-//! the certificates of authorities. buildah writes it to a file, without a service and without a registry.
+//! the certificates of authorities. buildah writes it to a folder, without a service and without a registry; tar
+//! packs that, since buildah's own archives contain the time at which they were made.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -8,13 +9,17 @@ use std::process::Command;
 
 use anyhow::{Context, ensure};
 
-use super::archive::{LICENCES, Staged, VERSION};
+use super::archive::{self, LICENCES, Staged, VERSION};
 use super::compile::{Program, Sources};
 use crate::interrupt::Interrupt;
 use crate::shell;
 
 /// The folder in which dyno runs, for plans and results of the host.
 const WORK: &str = "work";
+/// What the folder of an image has. Source: OCI Image Layout 1.0.
+const LAYOUT: [&str; 3] = ["blobs", "index.json", "oci-layout"];
+/// The licences of the libraries from the build root, by Debian's package.
+const OF_LIBRARIES: [&str; 2] = ["libc6", "libgcc-s1"];
 /// The certificates of authorities, in the build root and in the image.
 const CERTIFICATES: &str = "etc/ssl/certs/ca-certificates.crt";
 
@@ -31,9 +36,9 @@ pub(crate) fn write(
 ) -> anyhow::Result<PathBuf> {
     let files = staged.parent.join(format!("{}.image", staged.name));
     gather(sources, program, staged, &files)?;
-    let path = folder.join(format!("{}-image.tar", staged.name));
-    if path.exists() {
-        fs::remove_file(&path)?;
+    let layout = staged.parent.join(format!("{}.oci", staged.name));
+    if layout.exists() {
+        fs::remove_dir_all(&layout)?;
     }
     let storage = staged.parent.join("buildah");
     let buildah = |arguments: &[&str]| {
@@ -44,14 +49,17 @@ pub(crate) fn write(
     };
     let container = output(&mut buildah(&["from", "--arch", program.target.debian(), "scratch"]))?;
     shell::must(buildah(&["copy", "--quiet", &container]).arg(&files).arg("/"), interrupt)?;
-    let (entry, folder) = (r#"["/usr/bin/dyno"]"#, format!("/{WORK}"));
+    let (entry, work) = (r#"["/usr/bin/dyno"]"#, format!("/{WORK}"));
     let revision = format!("org.opencontainers.image.revision={}", sources.commit.id);
-    let mut configure = buildah(&["config", "--entrypoint", entry, "--workingdir", &folder]);
+    let mut configure = buildah(&["config", "--entrypoint", entry, "--workingdir", &work]);
     shell::must(configure.args(["--label", &revision]).arg(&container), interrupt)?;
-    let place = format!("oci-archive:{}:dyno:{VERSION}", path.display());
-    let seconds = sources.commit.seconds.to_string();
-    let commit = ["commit", "--quiet", "--rm", "--timestamp", &seconds, &container, &place];
+    let place = format!("oci:{}:{VERSION}", layout.display());
+    let seconds = sources.commit.seconds;
+    let time = seconds.to_string();
+    let commit = ["commit", "--quiet", "--rm", "--timestamp", &time, &container, &place];
     shell::must(&mut buildah(&commit), interrupt)?;
+    let path = folder.join(format!("{}-image.tar", staged.name));
+    shell::must(archive::tar(&path, &layout, seconds).args(LAYOUT), interrupt)?;
     Ok(path)
 }
 
@@ -75,8 +83,11 @@ fn gather(
         (in_root(name), linker.to_owned()),
         (root.path(CERTIFICATES), CERTIFICATES.to_owned()),
         (staged.folder().join(LICENCES), format!("usr/share/doc/dyno/{LICENCES}")),
-        (root.path("usr/share/doc/libc6/copyright"), "usr/share/doc/libc6/copyright".to_owned()),
     ];
+    for package in OF_LIBRARIES {
+        let licence = format!("usr/share/doc/{package}/copyright");
+        copies.push((root.path(&licence), licence));
+    }
     for library in program.needed.libraries.iter().filter(|library| *library != name) {
         copies.push((in_root(library), format!("{libraries}/{library}")));
     }

@@ -1,5 +1,6 @@
-//! The tests on another processor, under an emulator: unit tests, the quickstart, a load on a MariaDB of this machine,
-//! and calls of a service. The figures say that dyno works there, and nothing about the processor's speed.
+//! The tests on another processor, under an emulator: unit tests, and with the program that is handed out the
+//! quickstart, a load on a MariaDB of this machine, and calls of a service. The figures say that dyno works there, and
+//! nothing about the processor's speed.
 
 use std::fs::{self, File};
 
@@ -64,28 +65,32 @@ impl Emulated {
     ) -> anyhow::Result<Vec<String>> {
         install.provide(&[&dist::NEEDS[..], &[needs::MARIADB]].concat(), interrupt)?;
         let root = BuildRoot::provide(&self.build.source, interrupt)?;
-        let sources = Sources::unpack(&root, "tested", self.build.jobs, interrupt)?;
-        let program = sources.compile(target, "dev", interrupt)?;
+        let sources = Sources::unpack(&root, dist::FOLDER, self.build.jobs, interrupt)?;
+        let program = sources.compile(target, interrupt)?;
         root.output(&[&program.path_inside, "--version"]).context(
             "the kernel starts no emulator for a program in a namespace; Linux 6.7 does",
         )?;
         let scratch = tempfile::tempdir().context("no folder for the server's data")?;
         let server = mariadb::start(Settings::default(), scratch.path())?;
-        let environment = [
-            (SERVER_VARIABLE.to_owned(), server.url()),
-            ("INSTA_UPDATE".to_owned(), "no".to_owned()),
-        ];
         let mut failed = Vec::new();
-        if sources.cargo(target, &UNIT_TESTS, &environment, interrupt).is_err() {
-            interrupt.check()?;
-            failed.push("unit tests".to_owned());
-        }
+        println!(
+            "| load | workload | clients | transactions per second | p99, ms |\n|---|---|---|---|---|"
+        );
         for (name, words) in LOADS {
             if let Err(error) = load(&sources, &program, name, words, &server, interrupt) {
                 interrupt.check()?;
                 eprintln!("xtask: {name}: {error:#}");
                 failed.push(name.to_owned());
             }
+        }
+        let environment = [
+            (SERVER_VARIABLE.to_owned(), server.url()),
+            ("INSTA_UPDATE".to_owned(), "no".to_owned()),
+        ];
+        if let Err(error) = sources.cargo(target, &UNIT_TESTS, &environment, interrupt) {
+            interrupt.check()?;
+            eprintln!("xtask: {error:#}");
+            failed.push("unit tests".to_owned());
         }
         server.stop()?;
         Ok(failed)
@@ -111,8 +116,7 @@ fn load(
         arguments.extend(["--system", &url]);
         environment.push(("DYNO_PASSWORD".to_owned(), servers::password(server)));
     }
-    let folder = format!("{}/dyno", sources.folder());
-    let mut dyno = sources.root.command(&folder, &environment, &arguments)?;
+    let mut dyno = sources.root.command(&sources.inside(), &environment, &arguments)?;
     let written = sources.root.path(&format!("{}/{name}.json", sources.folder()));
     dyno.stdout(File::create(&written)?);
     shell::must(&mut dyno, interrupt)?;
