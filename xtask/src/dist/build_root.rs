@@ -162,7 +162,7 @@ impl BuildRoot {
     }
 
     /// Writes a program of the shell, without its first line, which it gets here.
-    fn write_script(&self, inside: &str, script: &str) -> anyhow::Result<()> {
+    pub(crate) fn write_script(&self, inside: &str, script: &str) -> anyhow::Result<()> {
         let path = self.path(inside);
         fs::write(&path, format!("#!/bin/sh\n{script}"))?;
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755))?;

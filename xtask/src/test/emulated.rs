@@ -1,6 +1,8 @@
 //! The tests on another processor, under an emulator: unit tests, and with the program that is handed out the
-//! quickstart, a load on a MariaDB of this machine, and calls of a service. The figures say that dyno works there, and
-//! nothing about the processor's speed.
+//! quickstart, a load on a MariaDB of this machine, calls of a service, and a load that it shares with a dyno of this
+//! machine. The figures say that dyno works there, and nothing about the processor's speed.
+
+mod generators;
 
 use std::fs::{self, File};
 
@@ -44,11 +46,13 @@ const LOADS: [(&str, &str); 3] = [
 ];
 /// The load on the server of this machine.
 const SQL: &str = "MariaDB";
+/// The load of generators on two kinds of processors.
+const GENERATORS: &str = "generators";
 
 /// The choice of another processor.
 #[derive(Args)]
 pub(super) struct Emulated {
-    /// Run unit tests, the quickstart and two loads on this processor, under an emulator
+    /// Run unit tests, the quickstart and three loads on this processor, under an emulator
     #[arg(long, value_enum, conflicts_with = "cargo_test")]
     pub(super) target: Option<Target>,
     #[command(flatten)]
@@ -73,31 +77,43 @@ impl Emulated {
         let scratch = tempfile::tempdir().context("no folder for the server's data")?;
         let server = mariadb::start(Settings::default(), scratch.path())?;
         let mut failed = Vec::new();
-        println!(
-            "| load | workload | clients | transactions per second | p99, ms |\n|---|---|---|---|---|"
-        );
-        for (name, words) in LOADS {
-            if let Err(error) = load(&sources, &program, name, words, &server, interrupt) {
+        let mut note = |name: &str, result: anyhow::Result<()>| {
+            if let Err(error) = result {
                 interrupt.check()?;
                 eprintln!("xtask: {name}: {error:#}");
                 failed.push(name.to_owned());
             }
+            anyhow::Ok(())
+        };
+        println!(
+            "| load | workload | clients | transactions per second | p99, ms |\n|---|---|---|---|---|"
+        );
+        for (name, words) in LOADS {
+            let rows = load(&sources, &program, name, words, &server, interrupt);
+            note(name, rows.map(|rows| print(name, &rows)))?;
+        }
+        if target.emulator().is_some() {
+            let rows = generators::run(&sources, &program, interrupt);
+            note(GENERATORS, rows.map(|rows| print(GENERATORS, &rows)))?;
         }
         let environment = [
             (SERVER_VARIABLE.to_owned(), server.url()),
             ("INSTA_UPDATE".to_owned(), "no".to_owned()),
         ];
-        if let Err(error) = sources.cargo(target, &UNIT_TESTS, &environment, interrupt) {
-            interrupt.check()?;
-            eprintln!("xtask: {error:#}");
-            failed.push("unit tests".to_owned());
-        }
+        note("unit tests", sources.cargo(target, &UNIT_TESTS, &environment, interrupt))?;
         server.stop()?;
         Ok(failed)
     }
 }
 
-/// Runs one load, checks its report, and prints a row for each trial.
+/// Prints the rows of a load.
+fn print(name: &str, rows: &[String]) {
+    for row in rows {
+        println!("| {name} | {row} |");
+    }
+}
+
+/// Runs one load, checks its report, and returns a row for each trial.
 fn load(
     sources: &Sources<'_>,
     program: &Program,
@@ -105,7 +121,7 @@ fn load(
     words: &str,
     server: &Daemon,
     interrupt: &Interrupt,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<Vec<String>> {
     let results = format!("{}/results", sources.folder());
     let mut arguments: Vec<&str> = vec![&program.path_inside];
     arguments.extend(words.split_whitespace());
@@ -121,10 +137,7 @@ fn load(
     dyno.stdout(File::create(&written)?);
     shell::must(&mut dyno, interrupt)?;
     let report: Value = serde_json::from_slice(&fs::read(&written)?)?;
-    for row in rows(&report, program.target)? {
-        println!("| {name} | {row} |");
-    }
-    Ok(())
+    rows(&report, program.target)
 }
 
 /// A row for each trial of a report: workload, clients, throughput, p99.
