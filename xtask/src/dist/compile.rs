@@ -149,21 +149,19 @@ impl<'a> Sources<'a> {
     fn environment(&self, target: Target) -> Vec<(String, String)> {
         let (folder, gnu) = (&self.folder, target.gnu());
         let triple = target.triple().replace('-', "_");
-        let of_cargo = format!("CARGO_TARGET_{}", triple.to_uppercase());
         let registry = "/cargo/registry/src";
         let rust =
             format!("--remap-path-prefix={folder}=/build --remap-path-prefix={registry}=/registry");
         let c = format!("-ffile-prefix-map={folder}=/build -ffile-prefix-map={registry}=/registry");
         let all = [
-            (format!("{of_cargo}_LINKER"), format!("{gnu}-gcc")),
-            (format!("{of_cargo}_RUSTFLAGS"), rust),
+            (of_cargo(target, "RUSTFLAGS"), rust),
             (format!("CC_{triple}"), format!("{gnu}-gcc")),
             (format!("AR_{triple}"), format!("{gnu}-ar")),
             (format!("CFLAGS_{triple}"), c),
             ("CARGO_TARGET_DIR".to_owned(), format!("{folder}/target")),
             ("SOURCE_DATE_EPOCH".to_owned(), self.commit.seconds.to_string()),
         ];
-        all.to_vec()
+        [linkers(target).to_vec(), all.to_vec()].concat()
     }
 
     /// Runs the program in the root, under an emulator where it is for another processor; returns what it prints.
@@ -202,6 +200,17 @@ impl<'a> Sources<'a> {
     }
 }
 
+/// The variable of cargo for what a processor's programs are compiled with.
+fn of_cargo(target: Target, name: &str) -> String {
+    format!("CARGO_TARGET_{}_{name}", target.triple().replace('-', "_").to_uppercase())
+}
+
+/// The linkers of the build's own processor and of the target. With another linker, cargo compiles the build scripts
+/// again, and then all crates; so the first one is the same for all targets.
+fn linkers(target: Target) -> [(String, String); 2] {
+    [Target::X86_64, target].map(|it| (of_cargo(it, "LINKER"), format!("{}-gcc", it.gnu())))
+}
+
 /// Puts the sources of a commit into a folder, in place of those of another one.
 fn unpack(commit: &Commit, folder: &Path, interrupt: &Interrupt) -> anyhow::Result<()> {
     let (sources, unpacked) = (folder.join(SOURCES), folder.join(UNPACKED));
@@ -226,6 +235,18 @@ mod tests {
     use std::time::{Duration, UNIX_EPOCH};
 
     use super::*;
+
+    #[test]
+    fn a_build_for_another_processor_keeps_the_build_scripts_of_the_one_before() {
+        let [own, _] = linkers(Target::X86_64);
+        let name = "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_LINKER";
+        assert_eq!(own, (name.to_owned(), "x86_64-linux-gnu-gcc".to_owned()));
+        for target in Target::ALL {
+            let [first, second] = linkers(target);
+            assert_eq!(first, own);
+            assert_eq!(second.1, format!("{}-linux-gnu-gcc", target.name()));
+        }
+    }
 
     #[test]
     fn unpacked_sources_name_their_commit_and_are_newer_than_it() {
