@@ -38,8 +38,8 @@ enum Task {
     Test(test::Arguments),
     /// Checks imports between rooms, opening lines of files, lengths, words and names
     Tidy,
-    /// Builds the binary for distribution
-    Dist,
+    /// Builds archives and Debian packages for all processors, in a Debian of its own
+    Dist(dist::Arguments),
     /// Runs all readers of outside input on random inputs and on mutated real inputs
     Fuzz(fuzz::Arguments),
     /// Runs dyno for half an hour on servers that stall, crash and restart, and verifies every count
@@ -58,7 +58,7 @@ fn main() -> ExitCode {
     let result = match Arguments::parse().task {
         Task::Test(arguments) => test::run(&arguments),
         Task::Tidy => tidy::run(),
-        Task::Dist => dist::run(),
+        Task::Dist(arguments) => dist::run(&arguments),
         Task::Fuzz(arguments) => fuzz::run(&arguments),
         Task::Soak(arguments) => soak::run(&arguments),
         Task::Statistics(arguments) => statistics::run(&arguments),

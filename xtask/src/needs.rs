@@ -31,6 +31,12 @@ pub(crate) const SSHD: Need = Need { program: "sshd", package: "openssh-server" 
 pub(crate) const SSH: Need = Need { program: "ssh", package: "openssh-client" };
 pub(crate) const SYSBENCH: Need = Need { program: "sysbench", package: "sysbench" };
 
+/// Makes the root in which dyno is built for other machines.
+pub(crate) const MMDEBSTRAP: Need = Need { program: "mmdebstrap", package: "mmdebstrap" };
+/// Writes container images.
+pub(crate) const BUILDAH: Need = Need { program: "buildah", package: "buildah" };
+pub(crate) const DPKG_DEB: Need = Need { program: "dpkg-deb", package: "dpkg" };
+
 /// The browser in which a test opens a report.
 pub(crate) const CHROMIUM: Need = Need { program: "chromium", package: "chromium" };
 /// For the text of a report on paper.

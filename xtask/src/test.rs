@@ -1,14 +1,17 @@
 //! All checks and tests, with real servers for the tests that need them.
 
+mod emulated;
+
 use std::process::{Command, ExitCode, ExitStatus};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::Args;
 use system::mariadb::{self, Settings};
 
 use crate::go::{GO_MYSQL, GO_TPC, GO_YCSB};
 use crate::interrupt::Interrupt;
 use crate::{cluster, needs, servers, shell, tidy};
+use emulated::Emulated;
 
 /// The environment variable that holds the server's address in tests.
 const SERVER_VARIABLE: &str = "DYNO_TEST_MYSQL";
@@ -18,6 +21,8 @@ const SERVER_VARIABLE: &str = "DYNO_TEST_MYSQL";
 pub(crate) struct Arguments {
     #[command(flatten)]
     install: needs::Install,
+    #[command(flatten)]
+    emulated: Emulated,
     /// Arguments for `cargo test`, such as `--package dyno-driver`; with some, only those tests run
     #[arg(last = true)]
     cargo_test: Vec<String>,
@@ -26,6 +31,13 @@ pub(crate) struct Arguments {
 /// Runs the checks, then the tests. The last lines and the exit code are those of the tests, unless a check failed.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let interrupt = Interrupt::watch()?;
+    if let Some(target) = arguments.emulated.target {
+        let failed = arguments.emulated.run(target, &arguments.install, &interrupt)?;
+        if failed.is_empty() {
+            return Ok(ExitCode::SUCCESS);
+        }
+        bail!("on {}, this failed (see above): {}", target.name(), failed.join(", "));
+    }
     let needs = [
         needs::MARIADB,
         needs::SYSBENCH,

@@ -1,0 +1,113 @@
+//! The container image of a program: nothing but the program, the libraries that it needs from the build root, and
+//! the certificates of authorities. buildah writes it to a folder, without a service and without a registry; tar
+//! packs that, since buildah's own archives contain the time at which they were made.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, ensure};
+
+use super::archive::{self, LICENCES, Staged, VERSION};
+use super::compile::{Program, Sources};
+use crate::interrupt::Interrupt;
+use crate::shell;
+
+/// The folder in which dyno runs, for plans and results of the host.
+const WORK: &str = "work";
+/// What the folder of an image has. Source: OCI Image Layout 1.0.
+const LAYOUT: [&str; 3] = ["blobs", "index.json", "oci-layout"];
+/// The licences of the libraries from the build root, by Debian's package.
+const OF_LIBRARIES: [&str; 2] = ["libc6", "libgcc-s1"];
+/// The certificates of authorities, in the build root and in the image.
+const CERTIFICATES: &str = "etc/ssl/certs/ca-certificates.crt";
+
+/// Writes the image into `folder`, and returns its path.
+///
+/// # Errors
+/// When a file is missing, or buildah fails.
+pub(crate) fn write(
+    sources: &Sources<'_>,
+    program: &Program,
+    staged: &Staged,
+    folder: &Path,
+    interrupt: &Interrupt,
+) -> anyhow::Result<PathBuf> {
+    let files = staged.parent.join(format!("{}.image", staged.name));
+    gather(sources, program, staged, &files)?;
+    let layout = staged.parent.join(format!("{}.oci", staged.name));
+    if layout.exists() {
+        fs::remove_dir_all(&layout)?;
+    }
+    let storage = staged.parent.join("buildah");
+    let buildah = |arguments: &[&str]| {
+        let mut command = Command::new("buildah");
+        command.arg("--root").arg(storage.join("root")).arg("--runroot").arg(storage.join("run"));
+        command.arg("--storage-driver=vfs").args(arguments);
+        command
+    };
+    let container = output(&mut buildah(&["from", "--arch", program.target.debian(), "scratch"]))?;
+    shell::must(buildah(&["copy", "--quiet", &container]).arg(&files).arg("/"), interrupt)?;
+    let (entry, work) = (r#"["/usr/bin/dyno"]"#, format!("/{WORK}"));
+    let revision = format!("org.opencontainers.image.revision={}", sources.commit.id);
+    let mut configure = buildah(&["config", "--entrypoint", entry, "--workingdir", &work]);
+    shell::must(configure.args(["--label", &revision]).arg(&container), interrupt)?;
+    let place = format!("oci:{}:{VERSION}", layout.display());
+    let seconds = sources.commit.seconds;
+    let time = seconds.to_string();
+    let commit = ["commit", "--quiet", "--rm", "--timestamp", &time, &container, &place];
+    shell::must(&mut buildah(&commit), interrupt)?;
+    let path = folder.join(format!("{}-image.tar", staged.name));
+    shell::must(archive::tar(&path, &layout, seconds).args(LAYOUT), interrupt)?;
+    Ok(path)
+}
+
+/// Puts the files of the image into a folder.
+fn gather(
+    sources: &Sources<'_>,
+    program: &Program,
+    staged: &Staged,
+    files: &Path,
+) -> anyhow::Result<()> {
+    if files.exists() {
+        fs::remove_dir_all(files)?;
+    }
+    let (root, target) = (sources.root, program.target);
+    let libraries = format!("usr/lib/{}", target.gnu());
+    let linker = target.dynamic_linker();
+    let name = linker.rsplit('/').next().unwrap_or(linker);
+    let in_root = |name: &str| root.path(target.libraries()).join(name);
+    let mut copies = vec![
+        (program.path.clone(), "usr/bin/dyno".to_owned()),
+        (in_root(name), linker.to_owned()),
+        (root.path(CERTIFICATES), CERTIFICATES.to_owned()),
+        (staged.folder().join(LICENCES), format!("usr/share/doc/dyno/{LICENCES}")),
+    ];
+    for package in OF_LIBRARIES {
+        let licence = format!("usr/share/doc/{package}/copyright");
+        copies.push((root.path(&licence), licence));
+    }
+    for library in program.needed.libraries.iter().filter(|library| *library != name) {
+        copies.push((in_root(library), format!("{libraries}/{library}")));
+    }
+    for (from, to) in copies {
+        let to = files.join(to);
+        fs::create_dir_all(to.parent().unwrap_or(files))?;
+        fs::copy(&from, &to).with_context(|| format!("no {}", from.display()))?;
+    }
+    for folder in [WORK, "tmp"] {
+        fs::create_dir(files.join(folder))?;
+    }
+    // Everybody may write there, and remove what is theirs.
+    fs::set_permissions(files.join("tmp"), fs::Permissions::from_mode(0o1777))?;
+    Ok(())
+}
+
+/// The line that a command prints.
+fn output(command: &mut Command) -> anyhow::Result<String> {
+    shell::say(command);
+    let output = command.output().context("cannot run buildah")?;
+    ensure!(output.status.success(), "buildah: {}", String::from_utf8_lossy(&output.stderr));
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
