@@ -209,13 +209,20 @@ pub(super) mod tests {
         }
     }
 
+    /// A handicap with a calibration and a comparison, and one that was only calibrated.
+    fn calibrated_and_compared() -> State {
+        let of = (System::Tidb, Some(3));
+        let runs = vec![
+            run(of, Purpose::Truth, 0, [0.5, 0.7, 0.98]),
+            run(of, Purpose::Comparison, 0, [0.1, 0.2, 0.3]),
+            run((System::Tidb, Some(5)), Purpose::Truth, 0, [0.1, 0.2, 0.3]),
+        ];
+        State { runs, ..State::default() }
+    }
+
     #[test]
     fn the_truth_of_a_comparison_comes_from_all_other_runs_of_its_handicap() {
-        let of = (System::Tidb, Some(3));
-        let mut state = State::default();
-        state.runs.push(run(of, Purpose::Truth, 0, [0.5, 0.7, 0.98]));
-        state.runs.push(run(of, Purpose::Comparison, 0, [0.1, 0.2, 0.3]));
-        state.runs.push(run((System::Tidb, Some(5)), Purpose::Truth, 0, [0.1, 0.2, 0.3]));
+        let mut state = calibrated_and_compared();
         let case = state.runs[1].case;
         let is_about = |found: Option<f64>, known: f64| (found.unwrap() - known).abs() < 1e-12;
         assert!(is_about(state.truth_besides(&state.runs[1]), 0.7), "the root of 0.49");
@@ -223,7 +230,7 @@ pub(super) mod tests {
         let truth = state.truth(other).unwrap();
         assert!(is_about(Some(truth.ratio), (0.5_f64 * 0.98 * 0.1 * 0.3).powf(0.25)), "{truth:?}");
         assert_eq!(truth.rounds, 4);
-        state.runs.push(run(of, Purpose::Comparison, 1, [0.98, 0.99, 0.5]));
+        state.runs.push(run((System::Tidb, Some(3)), Purpose::Comparison, 1, [0.98, 0.99, 0.5]));
         assert!(is_about(state.truth_besides(&state.runs[1]), 0.7), "the fourth root of 0.49^2");
         assert_eq!(state.truth(Case { system: System::Echo, ..case }), None);
         assert_eq!(state.truth_besides(&state.runs[2]), None, "it is the only one");
@@ -231,11 +238,7 @@ pub(super) mod tests {
 
     #[test]
     fn a_calibration_beside_comparisons_has_no_row_of_its_own() {
-        let of = (System::Tidb, Some(3));
-        let mut state = State::default();
-        state.runs.push(run(of, Purpose::Truth, 0, [0.5, 0.7, 0.98]));
-        state.runs.push(run(of, Purpose::Comparison, 0, [0.1, 0.2, 0.3]));
-        state.runs.push(run((System::Tidb, Some(5)), Purpose::Truth, 0, [0.1, 0.2, 0.3]));
+        let mut state = calibrated_and_compared();
         let case = state.runs[1].case;
         assert_eq!(state.comparisons(case).len(), 1);
         assert_eq!(state.cases(), [case, state.runs[2].case]);
