@@ -92,15 +92,17 @@ fn is_there(program: &str) -> bool {
         .any(|folder| folder.join(program).is_file())
 }
 
-/// Updates the package lists and installs, without questions.
+/// Updates the package lists and installs, without questions. Another installation is waited for, as that of the
+/// updates that a new machine makes by itself.
 fn apt_get(packages: &[&str], interrupt: &Interrupt) -> anyhow::Result<()> {
     if !is_there("apt-get") {
         bail!("there is no apt-get here");
     }
     eprintln!("xtask: installing {} with apt-get", packages.join(", "));
-    shell::must(&mut as_root(&["apt-get", "update", "--quiet"])?, interrupt)?;
-    let mut install =
-        as_root(&["apt-get", "install", "--yes", "--quiet", "--no-install-recommends"])?;
+    let apt_get = ["apt-get", "--option=DPkg::Lock::Timeout=300", "--quiet"];
+    shell::must(as_root(&apt_get)?.arg("update"), interrupt)?;
+    let mut install = as_root(&apt_get)?;
+    install.args(["install", "--yes", "--no-install-recommends"]);
     shell::must(install.args(packages), interrupt)
 }
 

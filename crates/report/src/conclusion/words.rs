@@ -98,8 +98,9 @@ impl Code {
                 "undecided",
                 "Whether {candidate} or {baseline} is faster[ under {workload}] is not decided: {figure} \
                  {least_change}[ to {most_change}][ (95 % interval {low} to {high})][ under {loads} loads][, with 95 % \
-                 intervals from {lowest} to {highest}][, {rounds:round|rounds}][, adjusted for {adjusted}][, \
-                 {trials:trial|trials} of each][, {runs:run|runs} of each]; more repetitions would narrow it",
+                 intervals from {lowest} to {highest}][, adjusted for {adjusted}][, {rounds:round|rounds}; more rounds \
+                 would narrow it][, {trials:trial|trials} of each; more trials would narrow it][, {runs:run|runs} of \
+                 each; more runs would narrow it]",
             ),
             Self::NotRepeated => (
                 "not-repeated",
