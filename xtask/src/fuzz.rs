@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn targets_share_the_time_that_is_left_with_all_jobs() {
-        let minutes = |minutes| Duration::from_secs(60 * minutes);
+        let minutes = |minutes: u64| Duration::from_secs(60 * minutes);
         let [one, two, four] = [1, 2, 4].map(|jobs| NonZero::new(jobs).unwrap());
         assert_eq!(share(minutes(30), one, 6), minutes(5));
         assert_eq!(share(minutes(30), two, 6), minutes(10));
