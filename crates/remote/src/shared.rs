@@ -60,9 +60,10 @@ impl Shared {
     /// The connection has ended with this error.
     pub(crate) fn end(&self, error: LinkError) {
         *self.error() = Some(error);
+        // Whoever receives the error can send no more.
+        self.outgoing.break_off();
         // What came before is still received.
         self.messages.close();
-        self.outgoing.break_off();
     }
 
     /// The error that has ended the connection. It may take a moment until it is known.
