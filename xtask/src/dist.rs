@@ -120,10 +120,10 @@ fn hand_out(
     for target in all {
         let program = sources.compile(*target, interrupt)?;
         let staged = Staged::gather(&sources, &program, interrupt)?;
-        made.push(staged.pack(&sources, &folder, interrupt)?);
-        made.push(debian::write(&sources, &program, &staged, &folder, interrupt)?);
+        made.push(staged.pack(&folder, interrupt)?);
+        made.push(debian::write(&staged, &folder, interrupt)?);
         if arguments.images {
-            made.push(image::write(&sources, &program, &staged, &folder, interrupt)?);
+            made.push(image::write(&staged, &folder, interrupt)?);
         }
     }
     archive::write_checksums(&folder)?;

@@ -5,18 +5,22 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use nix::unistd::geteuid;
+use nix::unistd::{geteuid, getpid};
 use tempfile::TempDir;
 
 use crate::process::Guard;
 
+/// The number of the first process of a container.
+const FIRST_PROCESS: i32 = 1;
+
 /// A temporary folder that other users cannot list. Dropping it removes it with everything in it; when dyno is
-/// killed, a shell that outlives dyno removes it.
+/// killed, a shell that outlives dyno removes it. Nothing outlives the first process of a container, so there the
+/// folder is left to whoever removes the container's files.
 #[derive(Debug)]
 pub struct Scratch {
     // Dropped in this order: the guard gets its message after the folder is removed.
     folder: TempDir,
-    _guard: Guard,
+    _guard: Option<Guard>,
 }
 
 impl Scratch {
@@ -43,7 +47,7 @@ impl Scratch {
             .context(
                 "no room for the data of managed systems; set TMPDIR to a folder that can be written",
             )?;
-        let guard = Guard::of_folder(folder.path()).context("no shell to clear up after us")?;
+        let guard = guard_of(folder.path())?;
         Ok(Self { folder, _guard: guard })
     }
 
@@ -62,6 +66,19 @@ impl Scratch {
         set_passable(&folder)?;
         Ok(folder)
     }
+}
+
+/// What removes a folder when dyno is killed. The kernel kills a container's processes with the first of them
+/// (`pid_namespaces(7)`), a guard too, so that one needs none, and no shell.
+fn guard_of(folder: &Path) -> anyhow::Result<Option<Guard>> {
+    if getpid().as_raw() == FIRST_PROCESS {
+        return Ok(None);
+    }
+    let guard = Guard::of_folder(folder).context(
+        "cannot start `sh`, which clears up if dyno is killed; in a container without a shell, dyno must be the \
+         first process",
+    )?;
+    Ok(Some(guard))
 }
 
 /// Sets the mode whatever dyno's umask is.

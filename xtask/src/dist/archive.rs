@@ -33,25 +33,27 @@ const STANDARD_LIBRARY: &str = "/rust/usr/share/doc/libstd-rust-dev/copyright";
 pub(crate) const LICENCES: &str = "LICENCES.txt";
 pub(crate) const MATERIALS: &str = "dyno.cdx.json";
 
-/// The files of an archive, in a folder of its name.
-pub(crate) struct Staged {
+/// The files of a program's archive, in a folder of its name. The package and the image are made from them too.
+pub(crate) struct Staged<'a> {
+    pub(crate) sources: &'a Sources<'a>,
+    pub(crate) program: &'a Program,
     pub(crate) name: String,
     /// The folder in which that folder is.
     pub(crate) parent: PathBuf,
 }
 
-impl Staged {
+impl<'a> Staged<'a> {
     /// Gathers the files in the folder of the build, where nothing else is read from.
     ///
     /// # Errors
     /// When a file is missing, or the program does not print its pages.
     pub(crate) fn gather(
-        sources: &Sources<'_>,
-        program: &Program,
+        sources: &'a Sources<'a>,
+        program: &'a Program,
         interrupt: &Interrupt,
     ) -> anyhow::Result<Self> {
         let name = format!("dyno-{VERSION}-{}-linux", program.target.name());
-        let inside = format!("{}/staged", sources.folder());
+        let inside = inside(sources);
         let parent = sources.root.path(&inside);
         let folder = parent.join(&name);
         if folder.exists() {
@@ -74,7 +76,7 @@ impl Staged {
         let materials = sbom::of(&crates, &Timestamp::from_second(seconds)?.to_string());
         fs::write(folder.join(MATERIALS), serde_json::to_string_pretty(&materials)? + "\n")?;
         fs::write(folder.join("BUILD.txt"), build_text(sources, program)?)?;
-        Ok(Self { name, parent })
+        Ok(Self { sources, program, name, parent })
     }
 
     /// The folder with the files.
@@ -86,18 +88,18 @@ impl Staged {
     ///
     /// # Errors
     /// When tar or gzip fails.
-    pub(crate) fn pack(
-        &self,
-        sources: &Sources<'_>,
-        folder: &Path,
-        interrupt: &Interrupt,
-    ) -> anyhow::Result<PathBuf> {
+    pub(crate) fn pack(&self, folder: &Path, interrupt: &Interrupt) -> anyhow::Result<PathBuf> {
         let path = folder.join(format!("{}.tar.gz", self.name));
-        let mut tar = tar(&path, &self.parent, sources.commit.seconds);
+        let mut tar = tar(&path, &self.parent, self.sources.commit.seconds);
         tar.args(["--use-compress-program", "gzip --no-name --best"]).arg(&self.name);
         shell::must(&mut tar, interrupt)?;
         Ok(path)
     }
+}
+
+/// The folder of all such files, in the root.
+pub(crate) fn inside(sources: &Sources<'_>) -> String {
+    format!("{}/staged", sources.folder())
 }
 
 /// A command that packs files of `folder`, whose names are its further arguments, the same way each time: sorted by

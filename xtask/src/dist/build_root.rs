@@ -25,7 +25,8 @@ const RUST_RELEASE: &str = "forky";
 const KEYS: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 /// Packages of the build, beside the cross compilers. aws-lc takes CMake for some processors; images get
 /// certificates.
-const PACKAGES: [&str; 6] = ["gcc", "libc6-dev", "cmake", "make", "qemu-user", "ca-certificates"];
+const PACKAGES: [&str; 6] =
+    ["gcc", "libc6-dev", "cmake", "make", "qemu-user-static", "ca-certificates"];
 /// The folder of the newer release within the root.
 const RUST: &str = "rust";
 /// The packages that a root is made from are written here when it is complete.
@@ -231,14 +232,15 @@ fn enter() -> String {
     let mut script = "set -e; root=$1; registry=$2; shift 2\n\
          for folder in dev proc sys; do mount --rbind /$folder \"$root/$folder\"; done\n\
          mount --bind \"$registry\" \"$root/cargo/registry\"\n\
-         register=$root/proc/sys/fs/binfmt_misc\n\
-         if mount -t binfmt_misc binfmt_misc \"$register\" 2>/dev/null; then\n"
+         if mount -t binfmt_misc binfmt_misc \"$root/proc/sys/fs/binfmt_misc\" 2>/dev/null; then\n"
         .to_owned();
     for target in Target::ALL {
         if let Some(emulator) = target.emulator() {
             let (magic, mask) = (magic(target), MASK);
-            let line = format!(":{emulator}:M::{magic}:{mask}:/usr/bin/{emulator}:");
-            writeln!(script, "printf %s '{line}' > \"$register/register\"").unwrap_or_default();
+            // F: the kernel opens the emulator now, and so it also runs programs in roots that do not have it.
+            let line = format!(":{emulator}:M::{magic}:{mask}:/usr/bin/{emulator}:F");
+            let register = "printf %s \"$1\" > /proc/sys/fs/binfmt_misc/register";
+            writeln!(script, "chroot \"$root\" sh -c '{register}' sh '{line}'").unwrap_or_default();
         }
     }
     script + "fi\nexec chroot \"$root\" \"$@\"\n"
@@ -263,7 +265,7 @@ mod tests {
     fn every_processor_has_a_compiler_and_a_standard_library() {
         assert_eq!(
             packages(),
-            "gcc,libc6-dev,cmake,make,qemu-user,ca-certificates,gcc-aarch64-linux-gnu,libc6-dev-arm64-cross,\
+            "gcc,libc6-dev,cmake,make,qemu-user-static,ca-certificates,gcc-aarch64-linux-gnu,libc6-dev-arm64-cross,\
              gcc-riscv64-linux-gnu,libc6-dev-riscv64-cross"
         );
         assert_eq!(

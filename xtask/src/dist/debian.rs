@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::archive::{LICENCES, MATERIALS, Staged, VERSION};
-use super::compile::{Program, Sources};
 use super::symbols::Version;
 use super::target::Target;
 use crate::interrupt::Interrupt;
@@ -35,12 +34,11 @@ const PLACES: [(&str, &str); 14] = [
 /// # Errors
 /// When a file is missing or dpkg-deb fails.
 pub(crate) fn write(
-    sources: &Sources<'_>,
-    program: &Program,
-    staged: &Staged,
+    staged: &Staged<'_>,
     folder: &Path,
     interrupt: &Interrupt,
 ) -> anyhow::Result<PathBuf> {
+    let program = staged.program;
     let files = staged.parent.join(format!("{}.deb", staged.name));
     if files.exists() {
         fs::remove_dir_all(&files)?;
@@ -62,7 +60,7 @@ pub(crate) fn write(
     shell::must(rights.args(["--recursive", "u=rwX,go=rX"]).arg(&files), interrupt)?;
     let path = folder.join(format!("dyno_{VERSION}_{}.deb", program.target.debian()));
     let mut build = shell::command("dpkg-deb", &["--root-owner-group", "-Zgzip", "--build"]);
-    build.env("SOURCE_DATE_EPOCH", sources.commit.seconds.to_string());
+    build.env("SOURCE_DATE_EPOCH", staged.sources.commit.seconds.to_string());
     shell::must(build.arg(&files).arg(&path), interrupt)?;
     Ok(path)
 }

@@ -10,10 +10,30 @@ use std::process::Command;
 use anyhow::{Context, ensure};
 
 use super::archive::{self, LICENCES, Staged, VERSION};
-use super::compile::{Program, Sources};
 use crate::interrupt::Interrupt;
 use crate::shell;
 
+/// The program in the image.
+const PROGRAM: &str = "/usr/bin/dyno";
+/// The load that an image is tried with: on SQLite, with a record and a report.
+const LOAD: [&str; 7] = [
+    "bench",
+    "sysbench/oltp_read_write",
+    "--tables=1",
+    "--table-size=100",
+    "--clients=2",
+    "--time=1s",
+    "--out=/work/results",
+];
+/// A script of the shell that becomes the first process of a container with these files and without an environment.
+const CONTAINER: &str = r#"
+files=$1
+shift
+mkdir "$files/proc" "$files/dev"
+mount -t proc proc "$files/proc"
+mount --rbind /dev "$files/dev"
+exec env -i /usr/sbin/chroot "$files" "$@"
+"#;
 /// The folder in which dyno runs, for plans and results of the host.
 const WORK: &str = "work";
 /// What the folder of an image has. Source: OCI Image Layout 1.0.
@@ -28,14 +48,13 @@ const CERTIFICATES: &str = "etc/ssl/certs/ca-certificates.crt";
 /// # Errors
 /// When a file is missing, or buildah fails.
 pub(crate) fn write(
-    sources: &Sources<'_>,
-    program: &Program,
-    staged: &Staged,
+    staged: &Staged<'_>,
     folder: &Path,
     interrupt: &Interrupt,
 ) -> anyhow::Result<PathBuf> {
-    let files = staged.parent.join(format!("{}.image", staged.name));
-    gather(sources, program, staged, &files)?;
+    let name = format!("{}.image", staged.name);
+    let files = staged.parent.join(&name);
+    gather(staged, &files)?;
     let layout = staged.parent.join(format!("{}.oci", staged.name));
     if layout.exists() {
         fs::remove_dir_all(&layout)?;
@@ -47,39 +66,46 @@ pub(crate) fn write(
         command.arg("--storage-driver=vfs").args(arguments);
         command
     };
-    let container = output(&mut buildah(&["from", "--arch", program.target.debian(), "scratch"]))?;
+    let container =
+        output(&mut buildah(&["from", "--arch", staged.program.target.debian(), "scratch"]))?;
     shell::must(buildah(&["copy", "--quiet", &container]).arg(&files).arg("/"), interrupt)?;
-    let (entry, work) = (r#"["/usr/bin/dyno"]"#, format!("/{WORK}"));
-    let revision = format!("org.opencontainers.image.revision={}", sources.commit.id);
-    let mut configure = buildah(&["config", "--entrypoint", entry, "--workingdir", &work]);
+    let (entry, work) = (format!(r#"["{PROGRAM}"]"#), format!("/{WORK}"));
+    let commit = &staged.sources.commit;
+    let revision = format!("org.opencontainers.image.revision={}", commit.id);
+    let mut configure = buildah(&["config", "--entrypoint", &entry, "--workingdir", &work]);
     shell::must(configure.args(["--label", &revision]).arg(&container), interrupt)?;
     let place = format!("oci:{}:{VERSION}", layout.display());
-    let seconds = sources.commit.seconds;
-    let time = seconds.to_string();
-    let commit = ["commit", "--quiet", "--rm", "--timestamp", &time, &container, &place];
-    shell::must(&mut buildah(&commit), interrupt)?;
+    let time = commit.seconds.to_string();
+    let write = ["commit", "--quiet", "--rm", "--timestamp", &time, &container, &place];
+    shell::must(&mut buildah(&write), interrupt)?;
     let path = folder.join(format!("{}-image.tar", staged.name));
-    shell::must(archive::tar(&path, &layout, seconds).args(LAYOUT), interrupt)?;
+    shell::must(archive::tar(&path, &layout, commit.seconds).args(LAYOUT), interrupt)?;
+    try_load(staged, &name, interrupt).context("the image runs no load")?;
     Ok(path)
 }
 
+/// Runs a short load with nothing but the files of the image, as a container's first process, under an emulator where
+/// it is for another processor.
+fn try_load(staged: &Staged<'_>, name: &str, interrupt: &Interrupt) -> anyhow::Result<()> {
+    let files = format!("{}/{name}", archive::inside(staged.sources));
+    let words = ["unshare", "--pid", "--fork", "sh", "-euc", CONTAINER, "sh", &files, PROGRAM];
+    let words = [&words[..], &LOAD].concat();
+    shell::must(&mut staged.sources.root.command("/", &[], &words)?, interrupt)
+}
+
 /// Puts the files of the image into a folder.
-fn gather(
-    sources: &Sources<'_>,
-    program: &Program,
-    staged: &Staged,
-    files: &Path,
-) -> anyhow::Result<()> {
+fn gather(staged: &Staged<'_>, files: &Path) -> anyhow::Result<()> {
     if files.exists() {
         fs::remove_dir_all(files)?;
     }
-    let (root, target) = (sources.root, program.target);
+    let program = staged.program;
+    let (root, target) = (staged.sources.root, program.target);
     let libraries = format!("usr/lib/{}", target.gnu());
     let linker = target.dynamic_linker();
     let name = linker.rsplit('/').next().unwrap_or(linker);
     let in_root = |name: &str| root.path(target.libraries()).join(name);
     let mut copies = vec![
-        (program.path.clone(), "usr/bin/dyno".to_owned()),
+        (program.path.clone(), PROGRAM.trim_start_matches('/').to_owned()),
         (in_root(name), linker.to_owned()),
         (root.path(CERTIFICATES), CERTIFICATES.to_owned()),
         (staged.folder().join(LICENCES), format!("usr/share/doc/dyno/{LICENCES}")),

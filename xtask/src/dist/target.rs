@@ -52,8 +52,8 @@ impl Target {
     pub(crate) fn emulator(self) -> Option<&'static str> {
         match self {
             Self::X86_64 => None,
-            Self::Aarch64 => Some("qemu-aarch64"),
-            Self::Riscv64 => Some("qemu-riscv64"),
+            Self::Aarch64 => Some("qemu-aarch64-static"),
+            Self::Riscv64 => Some("qemu-riscv64-static"),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Tests from the command line to the record and its views.
 
 use std::fs;
+use std::process::Command;
 
 use crate::own_server::Background;
 use crate::sandbox::{SIMULATED, Sandbox, both, json, report};
@@ -59,6 +60,25 @@ fn sqlite_is_prepared_measured_and_reported() {
         assert!(trial["queries"]["read"].as_u64().unwrap() >= 14 * 57, "{trial}");
         assert!(trial["queries"]["write"].as_u64().unwrap() >= 4 * 57, "{trial}");
     }
+}
+
+#[test]
+fn the_first_process_of_a_container_needs_no_shell() {
+    let sandbox = Sandbox::new();
+    let load = "sysbench/oltp_point_select";
+    let words = ["bench", load, "--table-size=10", "--events=50", "--format=json"];
+    let mut without_shell = sandbox.dyno(words);
+    let output = without_shell.env("PATH", sandbox.path()).output().unwrap();
+    let error = both(&output);
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert!(error.contains("cannot start `sh`") && error.contains("first process"), "{error}");
+
+    let mut container = Command::new("unshare");
+    container.args(["--user", "--map-root-user", "--pid", "--fork", "--mount-proc", "env", "-i"]);
+    container.arg(format!("TMPDIR={}", sandbox.path().display())).arg(env!("CARGO_BIN_EXE_dyno"));
+    let report = report(container.args(words).current_dir(sandbox.path()));
+    assert_eq!(report["trials"][0]["transactions"], 50);
+    assert!(sandbox.scratch_folders().is_empty(), "removed at a normal end");
 }
 
 #[test]
