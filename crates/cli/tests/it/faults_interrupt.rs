@@ -17,6 +17,7 @@ use crate::faults_server::managed_mariadb;
 use crate::own_server::{Background, wait_until};
 use crate::sandbox::{Sandbox, both};
 use crate::server::{self, HeldLock};
+use crate::tidb_cluster;
 
 fn bench(sandbox: &Sandbox, url: &str) -> Command {
     let mut command = sandbox.dyno(["bench", "sysbench/oltp_read_write", "--clients=2"]);
@@ -319,8 +320,7 @@ fn is_pending(pid: i32, signal: Signal) -> bool {
 }
 
 /// Interrupts a run while it waits for its MariaDB to shut down. A server that does not answer does not do that either.
-pub(crate) fn interrupt_the_shutdown_of_a_server(run: Background<'_>) {
-    let server = managed_mariadb(&run);
+pub(crate) fn interrupt_the_shutdown_of_a_server(run: Background<'_>, server: i32) {
     kill(Pid::from_raw(server), Signal::SIGSTOP).unwrap();
     wait_until("the server is asked to end", || is_pending(server, Signal::SIGTERM));
     run.interrupt();
@@ -336,7 +336,26 @@ fn interrupt_does_not_wait_for_the_clean_shutdown_of_a_server() {
     command.args(["--query-timeout=200ms", "--connect-timeout=200ms", "--reconnect-limit=off"]);
     let mut run = Background::start(&sandbox, &mut command);
     run.wait_for("0000", "measure", 1);
-    interrupt_the_shutdown_of_a_server(run);
+    let server = managed_mariadb(&run);
+    interrupt_the_shutdown_of_a_server(run, server);
+}
+
+#[test]
+fn interrupt_does_not_wait_for_the_clean_shutdown_of_a_member() {
+    let sandbox = Sandbox::new();
+    let plan = tidb_cluster::plan(&sandbox, &tidb_cluster::program("TIKV"), "");
+    let load = "[workloads.reads]\nkind = \"sysbench/oltp_point_select\"\ntable_size = 100\n\
+                [load]\ntime = \"2s\"\nwarm_up = \"0s\"\ninterval = \"200ms\"\n\
+                query_timeout = \"200ms\"\nconnect_timeout = \"2s\"\nreconnect_limit = \"off\"\n";
+    sandbox.file("plan.toml", &(plan + load));
+    let mut command = tidb_cluster::dyno_apart(&sandbox, ["run", "plan.toml"]);
+    let mut run = Background::start(&sandbox, &mut command);
+    run.wait_for("0000", "measure", 1);
+    let members = tidb_cluster::servers_of(&sandbox);
+    let tidb = members.iter().find(|(name, _)| name == "tidb-server").unwrap().1;
+    interrupt_the_shutdown_of_a_server(run, tidb);
+    assert_eq!(tidb_cluster::servers_of(&sandbox), []);
+    assert!(report(&sandbox)["trials"][0]["transactions"].as_u64().unwrap() > 0);
 }
 
 #[test]

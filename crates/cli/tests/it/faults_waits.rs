@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::io;
-use std::net::{Ipv4Addr, TcpListener};
+use std::net::{Ipv4Addr, TcpListener, UdpSocket};
 use std::process::Command;
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
@@ -11,6 +11,7 @@ use std::thread;
 use crate::faults_interrupt::{
     assert_interrupted, interrupt_the_shutdown_of_a_server, is_running, report,
 };
+use crate::faults_server::managed_mariadb;
 use crate::own_server::{Background, OwnServer, wait_until};
 use crate::sandbox::Sandbox;
 
@@ -102,6 +103,33 @@ fn interrupt_ends_the_question_to_a_database_that_is_silent() {
 }
 
 #[test]
+fn interrupt_ends_the_lookup_of_a_name_that_is_never_answered() {
+    let sandbox = Sandbox::new();
+    let resolver = Ipv4Addr::new(127, 83, 0, 1);
+    let names = UdpSocket::bind((resolver, 53)).unwrap();
+    let settings = format!("nameserver {resolver}\noptions timeout:30 attempts:5\n");
+    let settings = sandbox.file("resolv.conf", &settings);
+    let dyno = sandbox.dyno([
+        "bench",
+        "sysbench/oltp_point_select",
+        "--system=mysql://root@db.example/test",
+    ]);
+    let mut apart = Command::new("unshare");
+    apart.args(["--mount", "sh", "-c", "mount --bind \"$0\" /etc/resolv.conf && exec \"$@\""]);
+    apart.arg(settings).arg(dyno.get_program()).args(dyno.get_args());
+    apart.current_dir(sandbox.path()).env("HOME", sandbox.path());
+    let run = Background::start(&sandbox, &mut apart);
+    names.recv(&mut [0; 512]).unwrap();
+    run.interrupt();
+    assert_interrupted(&run.finish());
+    assert_eq!(report(&sandbox)["status"], "interrupted");
+    // The other question is that for an address of IPv6; both would be asked again after 30 s.
+    names.set_nonblocking(true).unwrap();
+    let more = std::iter::from_fn(|| names.recv(&mut [0; 512]).ok()).count();
+    assert!(more <= 1, "it waited for the answer");
+}
+
+#[test]
 fn interrupt_ends_the_question_for_the_types_of_a_service_that_is_silent() {
     let (sandbox, (port, connected)) = (Sandbox::new(), silent());
     let url = format!("grpc://127.0.0.1:{port}/test.Greeter/SayHello");
@@ -146,7 +174,8 @@ fn interrupt_ends_a_restore_that_waits_for_the_clean_shutdown_of_a_server() {
     sandbox.file("plan.toml", plan);
     let mut run = Background::start(&sandbox, &mut sandbox.dyno(["run", "plan.toml"]));
     run.wait_for("0000", "measure", 1);
-    interrupt_the_shutdown_of_a_server(run);
+    let server = managed_mariadb(&run);
+    interrupt_the_shutdown_of_a_server(run, server);
     let report = report(&sandbox);
     assert_eq!(report["trials"].as_array().unwrap().len(), 1, "{report}");
     assert!(report["trials"][0]["transactions"].as_u64().unwrap() > 0, "{report}");

@@ -164,7 +164,8 @@ impl<'d> Background<'d> {
             if busy.count() >= intervals {
                 return;
             }
-            assert_eq!(self.child.try_wait().unwrap(), None, "it ended before its time");
+            let end = self.child.try_wait().unwrap();
+            assert_eq!(end, None, "it ended before its time: {}", self.stderr_text());
             thread::sleep(POLL_PERIOD);
         }
         panic!("there never were {intervals} intervals of {phase} on disk");
