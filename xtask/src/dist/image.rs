@@ -25,15 +25,6 @@ const LOAD: [&str; 7] = [
     "--time=1s",
     "--out=/work/results",
 ];
-/// A script of the shell that becomes the first process of a container with these files and without an environment.
-const CONTAINER: &str = r#"
-files=$1
-shift
-mkdir "$files/proc" "$files/dev"
-mount -t proc proc "$files/proc"
-mount --rbind /dev "$files/dev"
-exec env -i /usr/sbin/chroot "$files" "$@"
-"#;
 /// The folder in which dyno runs, for plans and results of the host.
 const WORK: &str = "work";
 /// What the folder of an image has. Source: OCI Image Layout 1.0.
@@ -88,9 +79,14 @@ pub(crate) fn write(
 /// it is for another processor.
 fn try_load(staged: &Staged<'_>, name: &str, interrupt: &Interrupt) -> anyhow::Result<()> {
     let files = format!("{}/{name}", archive::inside(staged.sources));
-    let words = ["unshare", "--pid", "--fork", "sh", "-euc", CONTAINER, "sh", &files, PROGRAM];
-    let words = [&words[..], &LOAD].concat();
-    shell::must(&mut staged.sources.root.command("/", &[], &words)?, interrupt)
+    // The image itself leaves this folder to whoever starts it.
+    let processes = format!("{files}/proc");
+    let root = staged.sources.root;
+    fs::create_dir(root.path(&processes))?;
+    let mount = format!("--mount-proc={processes}");
+    let words =
+        ["unshare", "--pid", "--fork", &mount, "env", "-i", "/usr/sbin/chroot", &files, PROGRAM];
+    shell::must(&mut root.command("/", &[], &[&words[..], &LOAD].concat())?, interrupt)
 }
 
 /// Puts the files of the image into a folder.

@@ -28,7 +28,7 @@ pub(super) fn gather(root: &Path) -> Cpu {
         architecture: std::env::consts::ARCH.to_owned(),
         sockets,
         cores,
-        threads: online(root),
+        threads: online(root).or_else(|| listed(&info)),
         usable_threads: thread::available_parallelism().ok().and_then(|n| n.get().try_into().ok()),
         frequency_mhz_max: read(root, "sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq")
             .and_then(|khz| khz.parse::<f64>().ok())
@@ -95,6 +95,13 @@ fn topology(root: &Path) -> (Option<u32>, Option<u32>) {
 fn online(root: &Path) -> Option<u32> {
     let text = read(root, "sys/devices/system/cpu/online")?;
     text.split(',').map(range_length).sum()
+}
+
+/// The hardware threads in /proc/cpuinfo, for containers without sysfs. Source: the `show_cpuinfo` of x86, ARM and
+/// RISC-V in Linux.
+fn listed(info: &str) -> Option<u32> {
+    let keys = info.lines().filter_map(|line| Some(line.split_once(':')?.0.trim()));
+    u32::try_from(keys.filter(|key| *key == "processor").count()).ok().filter(|count| *count > 0)
 }
 
 fn range_length(range: &str) -> Option<u32> {

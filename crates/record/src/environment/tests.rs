@@ -53,6 +53,7 @@ fn a_risc_v_machine_has_a_microarchitecture_and_joined_extensions() {
     let cpu = cpu::gather(root.path());
     assert_eq!(cpu.model, "thead,c920");
     assert_eq!(cpu.flags, ["rv64imafdc", "zicntr", "zba"]);
+    assert_eq!(cpu.threads, Some(1), "the list tells it where sysfs does not");
 }
 
 #[test]
@@ -70,6 +71,7 @@ fn a_machine_without_information_yields_none() {
     let root = machine(&[]);
     let cpu = cpu::gather(root.path());
     assert_eq!((cpu.model.as_str(), cpu.cores, cpu.governor), ("", None, None));
+    assert_eq!(cpu.threads, None);
     assert_eq!(system::gather(root.path()), System::default());
     assert_eq!((memory_bytes(root.path()), load_average(root.path())), (None, None));
 }
