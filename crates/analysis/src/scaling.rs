@@ -291,20 +291,21 @@ struct Sweep {
 impl Sweep {
     /// `None` when no curve can be fitted.
     fn of(levels: &[ScalingLevel]) -> Option<Self> {
-        let logs: Vec<Vec<f64>> = levels.iter().map(log_times).collect();
-        match variance::moderated(&logs) {
+        let logs = levels.iter().map(|level| (level.clients as f64, log_times(level)));
+        let logs: Vec<(f64, Vec<f64>)> = logs.collect();
+        match variance::of_trials(&logs) {
             Some(variances) => Some(Self::repeated(levels, &logs, &variances)),
             None => Self::single(levels),
         }
     }
 
     /// A point for each trial.
-    fn repeated(levels: &[ScalingLevel], logs: &[Vec<f64>], variances: &[f64]) -> Self {
+    fn repeated(levels: &[ScalingLevel], logs: &[(f64, Vec<f64>)], variances: &[f64]) -> Self {
         let largest = variances.iter().copied().fold(0.0, f64::max);
         let weight = |variance: f64| if largest > 0.0 { largest / variance } else { 1.0 };
         let (mut points, mut means) = (Vec::new(), Vec::new());
-        for ((level, logs), variance) in levels.iter().zip(logs).zip(variances) {
-            let clients = level.clients as f64;
+        for ((level, (clients, logs)), variance) in levels.iter().zip(logs).zip(variances) {
+            let clients = *clients;
             let weight = weight(*variance);
             points.extend(logs.iter().map(|log_time| Point {
                 clients,
@@ -313,7 +314,7 @@ impl Sweep {
             }));
             means.push((clients, mean_log_time(level), Some(variance / logs.len() as f64)));
         }
-        let degrees = logs.iter().map(|level| level.len() - 1).sum::<usize>() as f64;
+        let degrees = logs.iter().map(|(_, logs)| logs.len() - 1).sum::<usize>() as f64;
         Self { points, means, degrees: Some(degrees) }
     }
 

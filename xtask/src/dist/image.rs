@@ -84,9 +84,10 @@ fn try_load(staged: &Staged<'_>, name: &str, interrupt: &Interrupt) -> anyhow::R
     let root = staged.sources.root;
     fs::create_dir(root.path(&processes))?;
     let mount = format!("--mount-proc={processes}");
-    let words =
-        ["unshare", "--pid", "--fork", &mount, "env", "-i", "/usr/sbin/chroot", &files, PROGRAM];
-    shell::must(&mut root.command("/", &[], &[&words[..], &LOAD].concat())?, interrupt)
+    // Within a root that is no mount of its own, the propagation of mounts cannot be changed.
+    let apart = ["unshare", "--pid", "--fork", "--propagation", "unchanged", &mount];
+    let alone = ["env", "-i", "/usr/sbin/chroot", &files, PROGRAM];
+    shell::must(&mut root.command("/", &[], &[&apart[..], &alone, &LOAD].concat())?, interrupt)
 }
 
 /// Puts the files of the image into a folder.

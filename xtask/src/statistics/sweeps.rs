@@ -31,6 +31,8 @@ pub(super) struct OnTheLaw {
     trials: usize,
     /// The standard deviation of the logarithm of a trial's throughput.
     noise: f64,
+    /// So many times as large it is with the most clients as with one, and in proportion to a power of them between.
+    growth: f64,
 }
 
 /// What was found in sweeps.
@@ -54,6 +56,14 @@ impl OnTheLaw {
         GAMMA * clients / time
     }
 
+    fn noise_text(&self) -> String {
+        let first = 100.0 * self.noise;
+        match self.growth == 1.0 {
+            true => format!("{first:.0}"),
+            false => format!("{first:.0} to {:.0}", first * self.growth),
+        }
+    }
+
     /// Infinite without coherency.
     fn peak(&self) -> f64 {
         ((1.0 - self.alpha) / self.beta).sqrt()
@@ -62,10 +72,13 @@ impl OnTheLaw {
     /// Half of the variance of single trials is seen within them.
     fn sweep(&self, seed: u64) -> Vec<ScalingLevel> {
         let mut draws = seed;
+        let most = CLIENTS.last().copied().unwrap_or(1) as f64;
         let level = |clients: usize| {
-            let trial = |_| self.law(clients as f64) * (self.noise * normal(&mut draws)).exp();
+            let power = (clients as f64).ln() / most.ln();
+            let noise = self.noise * self.growth.powf(power);
+            let trial = |_| self.law(clients as f64) * (noise * normal(&mut draws)).exp();
             let per_s = (0..self.trials).map(trial).collect();
-            let variance_within = (self.trials == 1).then_some(self.noise * self.noise / 2.0);
+            let variance_within = (self.trials == 1).then_some(noise * noise / 2.0);
             ScalingLevel { clients, per_s, variance_within }
         };
         CLIENTS.map(level).to_vec()
@@ -121,8 +134,12 @@ impl Case for OnTheLaw {
             ("no contention", 0.0, 0.000_4),
         ];
         let of = |(name, alpha, beta): (&'static str, f64, f64)| {
-            let with = move |(trials, noise)| Self { name, alpha, beta, trials, noise };
-            [(1, 0.01), (2, 0.02), (3, 0.02), (5, 0.05)].map(with)
+            let with =
+                move |(trials, noise, growth)| Self { name, alpha, beta, trials, noise, growth };
+            let steady = [(1, 0.01), (2, 0.02), (3, 0.02), (5, 0.05)];
+            let growing = [(1, 0.01), (3, 0.01), (5, 0.01)];
+            let all = steady.map(|(trials, noise)| (trials, noise, 1.0)).into_iter();
+            all.chain(growing.map(|(trials, noise)| (trials, noise, 5.0))).map(with)
         };
         sweeps.into_iter().flat_map(of).collect()
     }
@@ -140,17 +157,19 @@ impl Case for OnTheLaw {
     fn row(&self, found: &Coverage) -> String {
         let Coverage { refused, gamma, alpha, beta, peak, highest, gain, .. } = found;
         format!(
-            "| {} | {} | {:.0} | {refused} | {gamma} | {alpha} | {beta} | {peak} | {highest} | {gain} | {} |",
+            "| {} | {} | {} | {refused} | {gamma} | {alpha} | {beta} | {peak} | {highest} | {gain} | {} |",
             self.name,
             self.trials,
-            100.0 * self.noise,
+            self.noise_text(),
             found.peak_width(),
         )
     }
 
     fn goals(found: &[(Self, Coverage)], goals: &mut Goals) {
         let of = |share: fn(&Coverage) -> Share| -> Seen {
-            let name = |case: &Self| format!("{}, {} of each", case.name, case.trials);
+            let name = |case: &Self| {
+                format!("{}, {} of each, noise {} %", case.name, case.trials, case.noise_text())
+            };
             let seen = found.iter().map(|(case, found)| (name(case), share(found)));
             seen.filter(|(_, share)| share.of > 0).collect()
         };
@@ -312,7 +331,8 @@ mod tests {
 
     #[test]
     fn intervals_have_the_coefficients_of_the_law() {
-        let case = OnTheLaw { name: "", alpha: 0.05, beta: 0.000_4, trials: 3, noise: 0.02 };
+        let case =
+            OnTheLaw { name: "", alpha: 0.05, beta: 0.000_4, trials: 3, noise: 0.02, growth: 1.0 };
         let found = case.found(200, 1).unwrap();
         assert!(found.refused.count <= 6, "{found:?}");
         let all = [found.gamma, found.alpha, found.beta, found.peak, found.highest, found.gain];

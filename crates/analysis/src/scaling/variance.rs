@@ -1,4 +1,4 @@
-//! The variance of the logarithm of throughput: of each number of clients, as far as few trials show it.
+//! The variance of the logarithm of throughput, for each number of clients.
 
 use statrs::function::gamma::digamma;
 
@@ -6,8 +6,8 @@ use crate::moments::standard_deviation;
 
 /// A variance is taken for no less than this part of the mean of all: a few trials may be alike by chance.
 const LEAST_PART: f64 = 1e-4;
-/// Steps of Newton's method for the inverse of the trigamma function.
-const STEPS_MAX: usize = 50;
+/// An exponent this many standard errors from zero is shown: two-sided 5 % of the normal distribution.
+const SHOWN: f64 = 1.96;
 /// Between these factors of the mean squared error of points, a variance that all points share is looked for.
 const SHARED_RANGE: (f64, f64) = (1e-6, 1e6);
 const BISECTIONS: usize = 60;
@@ -15,62 +15,67 @@ const BISECTIONS: usize = 60;
 /// The variance of one trial at each of several numbers of clients, from the logarithms of the trials at each. `None` where
 /// no number of clients has two trials.
 ///
-/// The variance of two or three trials is hardly known. So each is moved towards those of the others, by as much as they
-/// are alike: with few trials, or when they are all alike, it is the mean. Source: G. K. Smyth, Linear models and empirical
-/// Bayes methods for assessing differential expression in microarray experiments, Statistical Applications in Genetics
-/// and Molecular Biology 3 (2004), section 6.2.
-pub(super) fn moderated(levels: &[Vec<f64>]) -> Option<Vec<f64>> {
-    let known: Vec<(f64, f64)> = levels.iter().filter_map(|level| variance(level)).collect();
-    let degrees: f64 = known.iter().map(|it| it.1).sum();
-    let mean = known.iter().map(|it| it.0 * it.1).sum::<f64>() / degrees;
-    if known.is_empty() || mean <= 0.0 {
-        return (!known.is_empty()).then(|| vec![0.0; levels.len()]);
+/// The variance of two or three trials is hardly known, and weights that follow chance make intervals too narrow. So
+/// all have the mean of them, unless they are shown to change with a power of the clients. Source: R. J. Carroll and D.
+/// Ruppert, Transformation and Weighting in Regression, 1988, sections 2.2 and 3.3.
+pub(super) fn of_trials(levels: &[(f64, Vec<f64>)]) -> Option<Vec<f64>> {
+    let known: Vec<Known> = levels.iter().filter_map(Known::of).collect();
+    let degrees: f64 = known.iter().map(|it| it.degrees).sum();
+    let mean = known.iter().map(|it| it.variance * it.degrees).sum::<f64>() / degrees;
+    if known.is_empty() {
+        return None;
     }
-    let floored = known.iter().map(|it| (it.0.max(LEAST_PART * mean), it.1));
-    let prior = Prior::of(&floored.collect::<Vec<_>>(), mean);
-    let of_level = |level: &Vec<f64>| {
-        let (own, own_degrees) = variance(level).unwrap_or((0.0, 0.0));
-        match prior.degrees {
-            None => prior.variance,
-            Some(degrees) => {
-                (degrees * prior.variance + own_degrees * own) / (degrees + own_degrees)
-            }
-        }
-    };
+    let power = (mean > 0.0).then(|| Power::of(&known, LEAST_PART * mean)).flatten();
+    let of_level =
+        |(clients, _): &(f64, Vec<f64>)| power.as_ref().map_or(mean, |it| it.at(*clients));
     Some(levels.iter().map(of_level).collect())
 }
 
-/// The variance of some values, with its degrees of freedom; `None` for fewer than two.
-fn variance(values: &[f64]) -> Option<(f64, f64)> {
-    let deviation = standard_deviation(values)?;
-    Some((deviation * deviation, values.len() as f64 - 1.0))
-}
-
-/// What all variances have in common.
-struct Prior {
+/// What several trials with a number of clients say of their variance.
+struct Known {
+    log_clients: f64,
     variance: f64,
-    /// So many degrees of freedom it is worth; `None`: they do not differ by more than chance.
-    degrees: Option<f64>,
+    degrees: f64,
 }
 
-impl Prior {
-    fn of(known: &[(f64, f64)], mean: f64) -> Self {
-        let alike = Self { variance: mean, degrees: None };
-        let count = known.len() as f64;
-        let centred = |(variance, degrees): &(f64, f64)| {
-            variance.ln() - digamma(degrees / 2.0) + (degrees / 2.0).ln()
+impl Known {
+    /// `None` for fewer than two trials.
+    fn of((clients, values): &(f64, Vec<f64>)) -> Option<Self> {
+        let deviation = standard_deviation(values)?;
+        let degrees = values.len() as f64 - 1.0;
+        Some(Self { log_clients: clients.ln(), variance: deviation * deviation, degrees })
+    }
+}
+
+/// A variance in proportion to a power of the clients.
+struct Power {
+    exponent: f64,
+    /// The means of the logarithms of the clients and of the variance.
+    centre: (f64, f64),
+}
+
+impl Power {
+    /// `None` when the variances are not shown to change with the clients. The logarithm of a variance from few values is
+    /// too low by a known amount, and has a known variance.
+    fn of(known: &[Known], least: f64) -> Option<Self> {
+        let point = |it: &Known| {
+            let half = it.degrees / 2.0;
+            let log = it.variance.max(least).ln() - digamma(half) + half.ln();
+            (it.log_clients, log, trigamma(half).recip())
         };
-        let logs: Vec<f64> = known.iter().map(centred).collect();
-        let Some(spread) = standard_deviation(&logs) else { return alike };
-        let by_chance: f64 = known.iter().map(|it| trigamma(it.1 / 2.0)).sum::<f64>() / count;
-        let beyond = spread * spread - by_chance;
-        if beyond <= 0.0 {
-            return alike;
-        }
-        let half = inverse_trigamma(beyond);
-        let log_mean = logs.iter().sum::<f64>() / count;
-        let variance = (log_mean + digamma(half) - half.ln()).exp();
-        Self { variance, degrees: Some(2.0 * half) }
+        let points: Vec<(f64, f64, f64)> = known.iter().map(point).collect();
+        let sum = |of: &dyn Fn(&(f64, f64, f64)) -> f64| {
+            points.iter().map(|it| it.2 * of(it)).sum::<f64>()
+        };
+        let weight = sum(&|_| 1.0);
+        let centre = (sum(&|it| it.0) / weight, sum(&|it| it.1) / weight);
+        let spread = sum(&|it| (it.0 - centre.0).powi(2));
+        let exponent = sum(&|it| (it.0 - centre.0) * it.1) / spread;
+        (exponent.abs() * spread.sqrt() > SHOWN).then_some(Self { exponent, centre })
+    }
+
+    fn at(&self, clients: f64) -> f64 {
+        (self.centre.1 + self.exponent * (clients.ln() - self.centre.0)).exp()
     }
 }
 
@@ -85,22 +90,6 @@ fn trigamma(x: f64) -> f64 {
     let square = 1.0 / (x * x);
     let series = 1.0 / 6.0 - square * (1.0 / 30.0 - square * (1.0 / 42.0 - square / 30.0));
     sum + 1.0 / x + square / 2.0 + square / x * series
-}
-
-/// Source: Smyth, as above, appendix.
-fn inverse_trigamma(value: f64) -> f64 {
-    let mut x = 0.5 + 1.0 / value;
-    for _ in 0..STEPS_MAX {
-        let here = trigamma(x);
-        // The slope, by a difference: the steps get smaller in any case.
-        let slope = (trigamma(x * 1.000_01) - here) / (x * 0.000_01);
-        let step = here * (1.0 - here / value) / slope;
-        x += step;
-        if (step / x).abs() < 1e-8 {
-            break;
-        }
-    }
-    x
 }
 
 /// The variance that single trials have beyond those within them: the least one with which a curve of three coefficients
@@ -138,40 +127,40 @@ mod tests {
         let at_one = std::f64::consts::PI.powi(2) / 6.0;
         assert!((trigamma(1.0) - at_one).abs() < 1e-12, "{}", trigamma(1.0));
         assert!((trigamma(0.5) - 3.0 * at_one).abs() < 1e-11);
-        for x in [0.3, 1.0, 4.5, 60.0] {
-            assert!((inverse_trigamma(trigamma(x)) / x - 1.0).abs() < 1e-6, "{x}");
-        }
+    }
+
+    /// Trials with this variance.
+    fn level(clients: f64, variance: f64) -> (f64, Vec<f64>) {
+        let away = (11.0 / 12.0 * variance).sqrt();
+        (clients, (0..12).map(|at| if at % 2 == 0 { away } else { -away }).collect())
     }
 
     #[test]
     fn variances_that_are_alike_become_their_mean() {
-        let level = |centre: f64, half: f64| vec![centre - half, centre, centre + half];
-        let alike = moderated(&[level(1.0, 0.01), level(2.0, 0.012), level(3.0, 0.009)]).unwrap();
-        // The variances are the squares of the halves.
+        let alike =
+            of_trials(&[level(1.0, 1e-4), level(8.0, 1.44e-4), level(64.0, 0.81e-4)]).unwrap();
         let mean = (1e-4 + 1.44e-4 + 0.81e-4) / 3.0;
         assert!(alike.iter().all(|it| (it / mean - 1.0).abs() < 1e-9), "{alike:?}");
-        let with_single = moderated(&[level(1.0, 0.01), vec![2.0]]).unwrap();
+        let with_single = of_trials(&[level(1.0, 1e-4), (2.0, vec![2.0])]).unwrap();
         assert!(with_single.iter().all(|it| (it - 1e-4).abs() < 1e-12), "{with_single:?}");
     }
 
     #[test]
-    fn variances_that_differ_keep_their_order() {
-        let level = |half: f64| {
-            (0..12).map(|at| if at % 2 == 0 { half } else { -half }).collect::<Vec<f64>>()
-        };
-        let levels = [level(0.001), level(0.01), level(0.1), level(1.0)];
-        let found = moderated(&levels).unwrap();
-        assert!(found.windows(2).all(|pair| pair[0] < pair[1]), "{found:?}");
-        // Eleven degrees of freedom say more than what variances a thousand times apart have in common.
-        let own = 12.0 / 11.0;
-        assert!((found[3] / own).ln().abs() < 0.4, "{found:?}");
+    fn variances_that_grow_with_the_clients_follow_a_power_of_them() {
+        let grows = [1.0, 4.0, 16.0, 64.0].map(|clients: f64| level(clients, 1e-4 * clients));
+        let found = of_trials(&grows).unwrap();
+        for ((clients, _), variance) in grows.iter().zip(&found) {
+            // The logarithm of a variance of eleven degrees of freedom is too low by 0.093.
+            assert!((variance / (1e-4 * clients)).ln().abs() < 0.094, "{found:?}");
+        }
     }
 
     #[test]
     fn trials_without_spread_have_no_variance_and_single_ones_none_that_is_known() {
-        assert_eq!(moderated(&[vec![1.0, 1.0], vec![2.0]]), Some(vec![0.0, 0.0]));
-        assert_eq!(moderated(&[vec![1.0], vec![2.0]]), None);
-        assert_eq!(moderated(&[]), None);
+        let same = [(1.0, vec![1.0, 1.0]), (2.0, vec![2.0])];
+        assert_eq!(of_trials(&same), Some(vec![0.0, 0.0]));
+        assert_eq!(of_trials(&[(1.0, vec![1.0]), (2.0, vec![2.0])]), None);
+        assert_eq!(of_trials(&[]), None);
     }
 
     #[test]
