@@ -28,10 +28,12 @@ fn ending(phase: usize, behaviour: Behaviour) -> String {
     let phase: &Phase = &peers::dyno::phases(&message::encode(&hello).unwrap())[phase];
     let address = peers::serve(behaviour.acts(phase)).unwrap();
     let bridge = folder.path().join("bridge");
-    // The conversation of the script, of which the last word is the mark, and then the peer.
+    // The conversation of the script, of which the last word is the mark, and then the peer. The processor is that
+    // of this program, which may run under an emulator.
     let script = format!(
-        "#!/bin/bash\necho \"dyno-shell-${{!#}} Linux $(uname -m) sha256\"\nread -r program\necho dyno-kept\n\
+        "#!/bin/bash\necho \"dyno-shell-${{!#}} Linux {} sha256\"\nread -r program\necho dyno-kept\n\
          exec 3<>/dev/tcp/{}/{}\ncat <&3 &\nexec cat >&3\n",
+        std::env::consts::ARCH,
         address.ip(),
         address.port()
     );
