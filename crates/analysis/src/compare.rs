@@ -2,7 +2,8 @@
 
 use crate::contrast::{Contrast, Tests};
 use crate::moments::mean;
-use crate::ratio::{Ratio, independent_ratio, paired_ratio_in_order};
+use crate::over_time::TimedValue;
+use crate::ratio::{Ratio, independent_ratio, paired_ratio_in_order, ratio_over_time};
 use crate::stopping::Stopping;
 
 /// A figure of one round.
@@ -21,8 +22,8 @@ pub struct RoundFigure {
 pub struct Comparison {
     /// The variant's figure divided by the baseline's.
     pub ratio: Ratio,
-    /// The variant's figure, the geometric mean over the rounds of the ratio. Where the variants had each place in the
-    /// order unequally often, both figures are those of the same place, by the slope that the ratio is adjusted by.
+    /// The variant's figure, the geometric mean over the rounds or trials of the ratio. Where the ratio allows for a change
+    /// of the machine over time, both figures are those at the same time.
     pub variant: f64,
     /// The baseline's figure, likewise: the quotient of the two is the ratio.
     pub baseline: f64,
@@ -74,6 +75,23 @@ impl Significance {
 }
 
 impl Comparison {
+    /// With both figures: their geometric means, moved apart or together until their quotient is the ratio.
+    fn with(
+        ratio: Ratio,
+        baseline: &[f64],
+        variant: &[f64],
+        least_difference: f64,
+    ) -> Option<Self> {
+        let [variant, baseline] = [geometric_mean(variant)?, geometric_mean(baseline)?];
+        let by_time = (ratio.ratio * baseline / variant).sqrt();
+        Some(Self {
+            ratio,
+            variant: variant * by_time,
+            baseline: baseline / by_time,
+            verdict: judged_alone(&ratio, least_difference),
+        })
+    }
+
     /// The same when this decided how many rounds there are: interval and verdict allow for that.
     #[must_use]
     pub fn stopped_by(self, stopping: Stopping, least_difference: f64) -> Self {
@@ -108,14 +126,7 @@ pub fn compare(
         }
     }
     let ratio = paired_ratio_in_order(&numerators, &denominators, &apart)?;
-    let [variant, baseline] = [geometric_mean(&numerators)?, geometric_mean(&denominators)?];
-    let by_order = (ratio.ratio * baseline / variant).sqrt();
-    Some(Comparison {
-        ratio,
-        variant: variant * by_order,
-        baseline: baseline / by_order,
-        verdict: judged_alone(&ratio, least_difference),
-    })
+    Comparison::with(ratio, &denominators, &numerators, least_difference)
 }
 
 /// The ratio `variant / baseline` over trials that were measured independently of each other; `None` when a side has
@@ -125,13 +136,19 @@ pub fn compare_independent(
     variant: &[f64],
     least_difference: f64,
 ) -> Option<Comparison> {
-    let ratio = independent_ratio(variant, baseline)?;
-    Some(Comparison {
-        ratio,
-        variant: geometric_mean(variant)?,
-        baseline: geometric_mean(baseline)?,
-        verdict: judged_alone(&ratio, least_difference),
-    })
+    Comparison::with(independent_ratio(variant, baseline)?, baseline, variant, least_difference)
+}
+
+/// The ratio `variant / baseline` over trials that were measured one after the other, of which those near in time are alike;
+/// `None` as with [`compare_independent`].
+pub fn compare_over_time(
+    baseline: &[TimedValue],
+    variant: &[TimedValue],
+    least_difference: f64,
+) -> Option<Comparison> {
+    let ratio = ratio_over_time(variant, baseline)?;
+    let values = |of: &[TimedValue]| of.iter().map(|it| it.value).collect::<Vec<f64>>();
+    Comparison::with(ratio, &values(baseline), &values(variant), least_difference)
 }
 
 /// Of positive values; `None` without any.

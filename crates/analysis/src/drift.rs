@@ -1,6 +1,6 @@
 //! How much a series rises or falls, and how much it could without being told from noise that lasts.
 
-use crate::memory::likely;
+use crate::memory::{Memory, likely};
 use crate::student::{quantile, upper_tail};
 use crate::trend::{Fit, POINTS_MIN, cosine_waves};
 
@@ -42,7 +42,7 @@ impl Drift {
         }
         let places: Vec<f64> = (0..count).map(|at| at as f64).collect();
         let waves: Vec<(f64, f64)> = cosine_waves(values).zip(cosine_waves(&places)).collect();
-        let lines = likely(count, |memory| {
+        let lines = likely(Memory::all(count), |memory| {
             let fit = Fit::of(&waves, &memory.variances(waves.len(), count));
             let [rise, standard_error] =
                 [fit.slope, fit.standard_error].map(|it| it * count as f64);

@@ -37,6 +37,7 @@ mod metrics;
 mod moments;
 mod node;
 mod open_loop;
+mod over_time;
 mod precise;
 mod ratio;
 mod round_sums;
@@ -50,6 +51,7 @@ mod steady;
 mod stopping;
 mod student;
 mod summary;
+mod t_mixture;
 mod trend;
 mod validity;
 mod within;
@@ -59,7 +61,7 @@ pub use change_points::{ChangePoint, ChangeTest, change_points};
 pub use check::{RunFacts, check, check_baseline_again, check_run};
 pub use compare::{
     Comparison, LEVEL, ROUNDS_MIN, RoundFigure, Significance, compare, compare_independent,
-    geometric_mean, over_points,
+    compare_over_time, geometric_mean, over_points,
 };
 pub use connections::ConnectionFigure;
 pub use contrast::{Contrast, Tests};
@@ -86,6 +88,7 @@ pub use measured::{
 pub use metrics::{evaluate, is_reported, kind_of, merged, of_kind};
 pub use node::host_of_node;
 pub use open_loop::OpenSummary;
+pub use over_time::TimedValue;
 pub use precise::{PRECISE_INTERVALS_MIN, PRECISE_LOOKS_GROWTH, SoFar, half_width};
 pub use ratio::{Ratio, independent_ratio, paired_ratio};
 pub use round_sums::{RoundSums, RoundTrial};

@@ -27,14 +27,23 @@ pub(crate) struct Memory {
 impl Memory {
     /// Each memory that is considered for a series of so many values. The first is none.
     pub(crate) fn all(count: usize) -> impl Iterator<Item = Self> {
-        let longest = (MEMORY_SHARE * count as f64).max(MEMORY_CONSIDERED);
+        Self::up_to((MEMORY_SHARE * count as f64).max(MEMORY_CONSIDERED), WEIGHT_OF_NONE)
+    }
+
+    /// None, with its weight against each of the others, and memories up to the longest one, in values.
+    pub(crate) fn up_to(longest: f64, weight_of_none: f64) -> impl Iterator<Item = Self> {
         let of = move |step: usize| {
             let part = step as f64 / (MEMORIES - 1) as f64;
             let values = MEMORY_MIN * (longest / MEMORY_MIN).powf(part);
             Self { correlation: (-1.0 / values).exp(), weight: 1.0 }
         };
-        let none = Self { correlation: 0.0, weight: WEIGHT_OF_NONE };
+        let none = Self { correlation: 0.0, weight: weight_of_none };
         std::iter::once(none).chain((0..MEMORIES).map(of))
+    }
+
+    /// The correlation of two values that are so far apart, as a part of the distance of neighbours.
+    pub(crate) fn correlation_at(self, distance: f64) -> f64 {
+        self.correlation.powf(distance)
     }
 
     /// The variances of the first waves of a series of `count` values, each as a part of that of a wave without end.
@@ -47,10 +56,13 @@ impl Memory {
     }
 }
 
-/// What goes with each memory that matters, with the weight of that memory, up to a factor. `of` gives it with the
-/// logarithm of the memory's weight times its likelihood.
-pub(crate) fn likely<T>(count: usize, of: impl Fn(Memory) -> (f64, T)) -> Vec<(f64, T)> {
-    let all: Vec<(f64, T)> = Memory::all(count).map(of).collect();
+/// What goes with each of these memories that matters, with the weight of that memory, up to a factor. `of` gives it with
+/// the logarithm of the memory's weight times its likelihood.
+pub(crate) fn likely<T>(
+    memories: impl Iterator<Item = Memory>,
+    of: impl Fn(Memory) -> (f64, T),
+) -> Vec<(f64, T)> {
+    let all: Vec<(f64, T)> = memories.map(of).collect();
     let best = all.iter().map(|(log_weight, _)| *log_weight).fold(f64::NEG_INFINITY, f64::max);
     let weighted = all.into_iter().map(|(log_weight, it)| ((log_weight - best).exp(), it));
     weighted.filter(|(weight, _)| *weight > LIKELIHOOD_MIN).collect()
@@ -81,8 +93,9 @@ mod tests {
         // A quarter of 80 values.
         assert!((all[12].correlation - (-1.0_f64 / 20.0).exp()).abs() < 1e-12);
         let of = |memory: Memory| if memory == all[0] { (0.0, 1) } else { (-7.0, 2) };
-        let found = likely(80, of);
+        let found = likely(Memory::all(80), of);
         assert_eq!((found.len(), found[0]), (13, (1.0, 1)));
-        assert!(likely(80, |it| if it == all[0] { (0.0, 1) } else { (-10.0, 2) }).len() == 1);
+        let unlikely = |it| if it == all[0] { (0.0, 1) } else { (-10.0, 2) };
+        assert!(likely(Memory::all(80), unlikely).len() == 1);
     }
 }

@@ -1,6 +1,7 @@
 //! The ratio of two figures, from rounds in which both were measured or from independent trials.
 
 use crate::contrast::Contrast;
+use crate::over_time::TimedValue;
 
 /// A ratio with its intervals.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -68,6 +69,19 @@ fn quotients(numerators: &[f64], denominators: &[f64]) -> Option<Vec<f64>> {
 pub fn independent_ratio(numerators: &[f64], denominators: &[f64]) -> Option<Ratio> {
     let [numerators, denominators] = [logarithms(numerators)?, logarithms(denominators)?];
     Contrast::independent(&denominators, &numerators).map(Ratio::of)
+}
+
+/// As [`independent_ratio`], for values that were measured one after the other: [`Contrast::over_time`].
+pub(crate) fn ratio_over_time(
+    numerators: &[TimedValue],
+    denominators: &[TimedValue],
+) -> Option<Ratio> {
+    let logarithms = |of: &[TimedValue]| -> Option<Vec<TimedValue>> {
+        let values: Vec<f64> = of.iter().map(|it| it.value).collect();
+        let logs = logarithms(&values)?.into_iter().zip(of);
+        Some(logs.map(|(value, it)| TimedValue { value, ..*it }).collect())
+    };
+    Contrast::over_time(&logarithms(denominators)?, &logarithms(numerators)?).map(Ratio::of)
 }
 
 fn logarithms(values: &[f64]) -> Option<Vec<f64>> {

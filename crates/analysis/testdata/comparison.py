@@ -7,6 +7,7 @@ import numpy
 import scipy
 import statsmodels
 from scipy import stats
+from scipy.optimize import brentq
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.weightstats import ttost_ind, ttost_paired
 
@@ -47,3 +48,31 @@ def smallest(is_enough):
 power_both, power = stats.t.ppf(0.95, 9), stats.t.ppf(0.9, 9)
 print("advice", smallest(lambda n: (stats.t.ppf(0.95, n - 1) + power_both) / n**0.5 <= 0.1))
 print("advice", smallest(lambda n: (stats.t.ppf(0.975, n - 1) + power) / n**0.5 <= 0.5), repr(float(stats.t.ppf(0.8, 9))))
+
+# Two runs after one another, with uneven distances: generalized least squares with whole matrices of covariance.
+TIMES = numpy.array([0, 11, 20, 31, 40, 100, 110, 121, 130, 139])
+VALUES = numpy.array([4.61, 4.63, 4.60, 4.57, 4.58, 4.52, 4.54, 4.50, 4.51, 4.47])
+design = numpy.column_stack([numpy.ones(10), TIMES >= 100])
+usual = numpy.median(numpy.concatenate([numpy.diff(TIMES[:5]), numpy.diff(TIMES[5:])]))
+places = numpy.concatenate([[0], numpy.cumsum(numpy.minimum(numpy.diff(TIMES) / usual, 5))])
+apart = abs(places[:, None] - places[None, :])
+memories = [None] + [0.7 * (30 / 0.7) ** (step / 11) for step in range(12)]
+parts = []
+for memory in memories:
+    covariance = numpy.eye(10) if memory is None else numpy.exp(-apart / memory)
+    inverse = numpy.linalg.inv(covariance)
+    information = design.T @ inverse @ design
+    estimate = numpy.linalg.solve(information, design.T @ inverse @ VALUES)
+    left = VALUES - design @ estimate
+    rest = left @ inverse @ left
+    logs = numpy.linalg.slogdet(covariance)[1] + numpy.linalg.slogdet(information)[1]
+    weight = (2 if memory is None else 1) * numpy.exp(-0.5 * logs) * rest ** (-8 / 2)
+    error = (rest / 8 * numpy.linalg.inv(information)[1, 1]) ** 0.5
+    parts.append((weight, estimate[1], error))
+weights, centres, errors = (numpy.array(column) for column in zip(*parts))
+weights /= weights.sum()
+centre = float(weights @ centres)
+outside = lambda half: float(weights @ (stats.t.sf((half - centres + centre) / errors, 8) + stats.t.sf((half + centres - centre) / errors, 8)))
+halves = [brentq(lambda half: outside(half) - 1 + c, 1e-9, 10) for c in (0.95, 0.99)]
+freedom = brentq(lambda f: stats.t.ppf(0.995, f) / stats.t.ppf(0.975, f) - halves[1] / halves[0], 1, 8)
+print("over time", repr(centre), [repr(half) for half in halves], repr(freedom))

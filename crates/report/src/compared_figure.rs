@@ -1,10 +1,11 @@
 //! The figures that systems are compared by: how each is read from a trial, and which direction is better.
 
-use analysis::{CostFigure, RoundFigure, Significance};
+use analysis::{CostFigure, RoundFigure, Significance, TimedValue};
 use measure::PreciseFigure;
 
 use crate::digest::{Digest, Point, Trial};
 use crate::number::{TimeUnit, number, percent, percentile_name};
+use crate::operations::measured;
 use crate::watch::cost::of_servers;
 
 /// A figure that systems are compared by.
@@ -66,18 +67,24 @@ impl Figure {
         digest: &Digest<'_>,
         point: &Point<'_>,
     ) -> Option<Vec<RoundFigure>> {
-        let trials = point.trials.iter().map(|at| &digest.trials[*at]);
-        let complete = trials.filter(|trial| trial.is_complete());
-        complete
-            .map(|trial| {
-                let header = &trial.record.header;
-                let round = header.repetition;
-                // Windows have all places in a round alike.
-                let is_in_turn = trial.windows.is_empty();
-                let place = if is_in_turn { header.index as u64 } else { round.into() };
-                Some(RoundFigure { round, place, value: self.of(trial)? })
-            })
-            .collect()
+        let in_round = |trial: &Trial<'_>| {
+            let header = &trial.record.header;
+            let round = header.repetition;
+            // Windows have all places in a round alike.
+            let is_in_turn = trial.windows.is_empty();
+            let place = if is_in_turn { header.index as u64 } else { round.into() };
+            Some(RoundFigure { round, place, value: self.of(trial)? })
+        };
+        complete(digest, point).map(in_round).collect()
+    }
+
+    /// The figure of each complete trial with its time; `None` as with [`Figure::in_rounds`].
+    pub(crate) fn in_time(self, digest: &Digest<'_>, point: &Point<'_>) -> Option<Vec<TimedValue>> {
+        let timed = |trial: &Trial<'_>| {
+            let time_s = measured(trial)[0]?.as_duration().as_secs_f64();
+            Some(TimedValue { time_s, value: self.of(trial)? })
+        };
+        complete(digest, point).map(timed).collect()
     }
 
     pub(crate) fn name(self) -> String {
@@ -157,6 +164,15 @@ impl Figure {
             (Significance::TooFewRounds, _) => "too few rounds",
         }
     }
+}
+
+/// The trials of a point that ran to their end.
+fn complete<'t, 'a>(
+    digest: &'t Digest<'a>,
+    point: &'t Point<'_>,
+) -> impl Iterator<Item = &'t Trial<'a>> {
+    let trials = point.trials.iter().map(|at| &digest.trials[*at]);
+    trials.filter(|trial| trial.is_complete())
 }
 
 #[cfg(test)]

@@ -1,7 +1,10 @@
 //! The methods by which reports compare two systems, on the figures of trials in the order in which they ran. That one
 //! of two is faster is made by a factor on its figures, so the truth is known of recorded trials too.
 
-use analysis::{Comparison, RoundFigure, compare, compare_independent, geometric_mean};
+use analysis::{
+    Comparison, RoundFigure, TimedValue, compare, compare_independent, compare_over_time,
+    geometric_mean,
+};
 use plan::{Shuffle, balanced_rounds};
 
 use super::noises::{Kind, Place, seed_of};
@@ -80,7 +83,20 @@ impl Method {
                 let mean = |at| geometric_mean(trials.apart(number, at, TRIALS_OF_RUN));
                 sides((0..2 * RUNS).map(mean).collect::<Option<_>>()?)
             }
-            Self::RunAfterRun => sides(stretch[..2 * ROUNDS].to_vec()),
+            Self::RunAfterRun => {
+                let (baseline, other) = stretch[..2 * ROUNDS].split_at(ROUNDS);
+                let timed = |values: &[f64], from: usize| -> Vec<TimedValue> {
+                    let timed = values.iter().zip(from..);
+                    timed
+                        .map(|(value, at)| TimedValue { time_s: at as f64, value: *value })
+                        .collect()
+                };
+                compare_over_time(
+                    &timed(baseline, 0),
+                    &timed(&times(other, factor), ROUNDS),
+                    margin,
+                )
+            }
         }
     }
 }

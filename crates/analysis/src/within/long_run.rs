@@ -2,11 +2,8 @@
 //! successive intervals: a queue that is long now is long a second later.
 
 use crate::memory::{Memory, likely};
-use crate::student::{critical_t, upper_tail};
+use crate::t_mixture::{TMixture, TPart};
 use crate::trend::cosine_waves;
-
-/// The half width is exact to this part.
-const PRECISION: f64 = 1e-4;
 
 /// Half the width of the 95 % interval of the mean of a stationary series; 0 for constant values, and for fewer than
 /// two.
@@ -29,11 +26,11 @@ pub(super) fn half_width(values: &[f64]) -> f64 {
     if squares.iter().sum::<f64>() <= 0.0 {
         return 0.0;
     }
-    let likely = likely(values.len(), |memory| {
-        let fit = Fit::of(&squares, values.len(), memory);
-        (fit.log_weight, fit.standard_error)
+    let parts = likely(Memory::all(values.len()), |memory| {
+        let Fit { log_weight, standard_error } = Fit::of(&squares, values.len(), memory);
+        (log_weight, TPart { centre: 0.0, standard_error })
     });
-    widest(&likely, squares.len())
+    TMixture { degrees_of_freedom: squares.len(), parts }.half_width(0.95)
 }
 
 /// The variance of the mean of a stationary series, without a tendency to either side: the mean square of the longest
@@ -72,24 +69,6 @@ impl Fit {
     }
 }
 
-/// The distance from the mean that is exceeded with 5 % probability, on average over weighted standard errors.
-fn widest(likely: &[(f64, f64)], degrees: usize) -> f64 {
-    let errors = || likely.iter().map(|(_, error)| *error);
-    let Some(critical) = critical_t(0.95, degrees) else { return 0.0 };
-    let mut low = critical * errors().fold(f64::INFINITY, f64::min);
-    let mut high = critical * errors().fold(0.0, f64::max);
-    let weights: f64 = likely.iter().map(|(weight, _)| weight).sum();
-    while high > low * (1.0 + PRECISION) {
-        let middle = f64::midpoint(low, high);
-        let beyond = |(weight, error): &(f64, f64)| {
-            weight * 2.0 * upper_tail(middle / error, degrees as f64)
-        };
-        let beyond: f64 = likely.iter().map(beyond).sum();
-        if beyond > 0.05 * weights { low = middle } else { high = middle }
-    }
-    f64::midpoint(low, high)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,14 +84,6 @@ mod tests {
         let fit = Fit::of(&squares, 6, none);
         // The usual standard error: sqrt (46 / 5 / 6).
         assert!((fit.standard_error - (46.0_f64 / 30.0).sqrt()).abs() < 1e-9);
-    }
-
-    #[test]
-    fn one_standard_error_has_students_interval() {
-        let half = widest(&[(2.0, 3.0)], 9);
-        assert!((half - 3.0 * 2.262_157).abs() < 1e-3, "{half}");
-        let both = widest(&[(1.0, 1.0), (1.0, 3.0)], 9);
-        assert!(both > 2.262 && both < 3.0 * 2.262, "{both}");
     }
 
     #[test]

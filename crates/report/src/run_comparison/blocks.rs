@@ -147,8 +147,9 @@ fn units(compared: &RunComparison<'_, '_>) -> Vec<String> {
     let mut notes = Vec::new();
     if has(super::found::Unit::Trial) {
         notes.push(
-            "Trials of one run share its data, its server and the state of its machine. What differs from run to \
-             run is not in these intervals: repeat whole runs, or measure both as variants in the same rounds."
+            "Trials of one run share its data, its server and the state of its machine. Their intervals allow for a \
+             machine that changes from trial to trial, but not for what another start or load of the data changes: \
+             repeat whole runs, or measure both as variants in the same rounds."
                 .to_owned(),
         );
     }

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use analysis::{
-    Comparison, Contrast, RoundFigure, Stopping, compare, compare_independent, geometric_mean,
+    Comparison, Contrast, RoundFigure, Stopping, TimedValue, compare, compare_independent,
+    compare_over_time, geometric_mean,
 };
 
 use super::sides::{Matched, RunPoint, SIDES};
@@ -137,7 +138,7 @@ fn of_values(
             Found { contrast, unit: Unit::Round, ..found }
         })
     } else {
-        independent(figure, &sides)
+        independent(matched, figure, &sides)
     };
     let reason = || match matched.is_interleaved() {
         true => "there is no round in which both ran to their end".to_owned(),
@@ -194,30 +195,50 @@ fn differences([baseline, candidate]: &[Vec<RoundFigure>; 2]) -> Option<Found> {
 }
 
 /// Runs are the repetitions when both sides have several, otherwise trials.
-fn independent(figure: Figure, sides: &[RunValues<'_>; 2]) -> Option<Found> {
-    let mean = |rounds: &[RoundFigure]| -> Option<f64> {
-        let values: Vec<f64> = rounds.iter().map(|it| it.value).collect();
-        let is_possible = figure.is_part() || values.iter().all(|value| *value > 0.0);
-        let mean =
-            if figure.is_part() { Some(arithmetic_mean(&values)) } else { geometric_mean(&values) };
-        mean.filter(|_| is_possible)
+fn independent(
+    matched: &Matched<'_, '_>,
+    figure: Figure,
+    sides: &[RunValues<'_>; 2],
+) -> Option<Found> {
+    if sides.iter().all(|runs| runs.len() > 1) {
+        let mean = |(_, rounds): &(&Path, Vec<RoundFigure>)| mean_of_run(figure, rounds);
+        let [baseline, candidate] =
+            [&sides[0], &sides[1]].map(|runs| runs.iter().map(mean).collect::<Option<Vec<f64>>>());
+        let (baseline, candidate) = (baseline?, candidate?);
+        let found = match figure.is_part() {
+            true => of_parts(&baseline, &candidate)?,
+            false => from_ratio(compare_independent(&baseline, &candidate, 0.0)?),
+        };
+        return Some(Found { unit: Unit::Run, ..found });
+    }
+    if figure.is_part() {
+        let values = |runs: &RunValues<'_>| -> Vec<f64> {
+            runs.iter().flat_map(|(_, rounds)| rounds).map(|it| it.value).collect()
+        };
+        return of_parts(&values(&sides[0]), &values(&sides[1]));
+    }
+    let timed = |points: &[RunPoint<'_, '_>]| -> Option<Vec<TimedValue>> {
+        let runs = points.iter().map(|it| figure.in_time(it.digest, it.point));
+        Some(runs.collect::<Option<Vec<_>>>()?.concat())
     };
-    let unit = if sides.iter().all(|runs| runs.len() > 1) { Unit::Run } else { Unit::Trial };
-    let values = |runs: &RunValues<'_>| -> Option<Vec<f64>> {
-        match unit {
-            Unit::Run => runs.iter().map(|(_, rounds)| mean(rounds)).collect(),
-            _ => Some(runs.iter().flat_map(|(_, rounds)| rounds).map(|it| it.value).collect()),
-        }
-    };
-    let [baseline, candidate] = [values(&sides[0])?, values(&sides[1])?];
-    let found = if figure.is_part() {
-        let contrast = Contrast::independent(&baseline, &candidate)?;
-        let values = [arithmetic_mean(&baseline), arithmetic_mean(&candidate)];
-        Found { contrast, values, is_part: true, unit }
-    } else {
-        from_ratio(compare_independent(&baseline, &candidate, 0.0)?)
-    };
-    Some(Found { unit, ..found })
+    let [baseline, candidate] = [&matched.points[0], &matched.points[1]].map(|it| timed(it));
+    compare_over_time(&baseline?, &candidate?, 0.0).map(from_ratio)
+}
+
+/// The mean of a run's trials; `None` when there is no ratio to it.
+fn mean_of_run(figure: Figure, rounds: &[RoundFigure]) -> Option<f64> {
+    let values: Vec<f64> = rounds.iter().map(|it| it.value).collect();
+    match figure.is_part() {
+        true => Some(arithmetic_mean(&values)),
+        false => geometric_mean(&values).filter(|_| values.iter().all(|value| *value > 0.0)),
+    }
+}
+
+/// The difference of parts of independent repetitions.
+fn of_parts(baseline: &[f64], candidate: &[f64]) -> Option<Found> {
+    let contrast = Contrast::independent(baseline, candidate)?;
+    let values = [arithmetic_mean(baseline), arithmetic_mean(candidate)];
+    Some(Found { contrast, values, is_part: true, unit: Unit::Trial })
 }
 
 fn arithmetic_mean(values: &[f64]) -> f64 {

@@ -21,8 +21,8 @@ pub struct Criteria {
 pub struct Threshold {
     pub(super) figure: Figure,
     direction: Direction,
-    /// The relative change; of failures a difference of parts.
-    bound: f64,
+    /// The relative change; of failures a difference of parts in points. As it is written, so that it is shown so.
+    percent: f64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,10 +76,10 @@ impl Threshold {
         let number = change.strip_suffix('%').map(str::trim).unwrap_or_default();
         // Without a sign `tps < 3%` could be meant as a loss of 3 %, and would fail nearly always.
         let has_sign = number.starts_with(['+', '-']);
-        let bound = number.parse::<f64>().ok().map(|percent| percent / 100.0);
-        match bound.filter(|bound| has_sign || *bound == 0.0) {
-            Some(bound) if bound > -1.0 && bound.is_finite() => {
-                Ok(Self { figure, direction, bound })
+        let percent = number.parse::<f64>().ok().filter(|percent| has_sign || *percent == 0.0);
+        match percent {
+            Some(percent) if percent > -100.0 && percent.is_finite() => {
+                Ok(Self { figure, direction, percent })
             }
             _ => Err(wrong("its change has a sign and ends with %, and is above -100%")),
         }
@@ -99,9 +99,8 @@ impl Threshold {
             Direction::Above => '>',
             Direction::Below => '<',
         };
-        let percent = (self.bound * 1e8).round() / 1e6;
-        let plus = if percent > 0.0 { "+" } else { "" };
-        format!("{} {sign} {plus}{percent}%", self.figure.key())
+        let plus = if self.percent > 0.0 { "+" } else { "" };
+        format!("{} {sign} {plus}{}%", self.figure.key(), self.percent)
     }
 
     /// By the whole 95 % interval of the change.
@@ -110,9 +109,10 @@ impl Threshold {
             return CheckResult::NotDecided;
         }
         let [low, high] = found.interval(0.95);
+        let bound = self.percent / 100.0;
         let (is_crossed, is_kept) = match self.direction {
-            Direction::Above => (low > self.bound, high <= self.bound),
-            Direction::Below => (high < self.bound, low >= self.bound),
+            Direction::Above => (low > bound, high <= bound),
+            Direction::Below => (high < bound, low >= bound),
         };
         match (is_crossed, is_kept) {
             (true, _) => CheckResult::Crossed,
