@@ -16,6 +16,21 @@ pub struct TrialFigure {
     pub variance_within: f64,
 }
 
+impl TrialFigure {
+    /// The ratio of a round in which the load alternated between two variants, from a figure of each window: of each turn the
+    /// windows of both are a pair. What the machine did to both cancels. `None` with fewer than two pairs, and with a figure
+    /// that is not positive.
+    pub fn of_windows(baseline: &[f64], variant: &[f64]) -> Option<Self> {
+        let logs: Vec<f64> =
+            baseline.iter().zip(variant).map(|(base, theirs)| (theirs / base).ln()).collect();
+        if !logs.iter().all(|log| log.is_finite()) {
+            return None;
+        }
+        let variance_within = standard_deviation(&logs)?.powi(2) / logs.len() as f64;
+        Some(Self { value: mean(&logs)?.exp(), variance_within })
+    }
+}
+
 /// The variance of a figure of one trial, by its causes, as parts of the squared figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Levels {
@@ -193,6 +208,19 @@ mod tests {
         let alike = Levels { between: -0.0001, ..levels };
         assert_eq!(alike.worth_repeating(cost(10.0, 40.0)), Purchase::LongerTrials(None));
         assert_eq!(alike.share_between(), 0.0);
+    }
+
+    #[test]
+    fn windows_of_a_round_are_pairs() {
+        // Ratios of 1.1, 1.1 and 1.1 e^0.3 on a machine that became twice as fast: a mean of ln 1.1 + 0.1, and a variance of
+        // 0.03 over three.
+        let figure =
+            TrialFigure::of_windows(&[100.0, 200.0, 200.0], &[110.0, 220.0, 220.0 * 0.3_f64.exp()]);
+        let figure = figure.unwrap();
+        assert!((figure.value - 1.1 * 0.1_f64.exp()).abs() < 1e-12, "{figure:?}");
+        assert!((figure.variance_within - 0.01).abs() < 1e-12, "{figure:?}");
+        assert_eq!(TrialFigure::of_windows(&[100.0], &[110.0]), None);
+        assert_eq!(TrialFigure::of_windows(&[100.0, 0.0], &[110.0, 1.0]), None);
     }
 
     /// Means of 25 intervals with a deviation of 5 each, of trials that differ by 2: variances of 1 and 4.

@@ -12,6 +12,7 @@ use crate::noise_floor;
 use crate::number::{TimeUnit, count};
 use crate::rounds;
 use crate::table::Table;
+use crate::variance::ratios;
 use crate::windows;
 
 /// Variants of one system. The others are compared with the first.
@@ -90,7 +91,7 @@ impl<'d, 'a> Group<'d, 'a> {
     }
 
     /// The baseline's point under the same load.
-    fn beside(&self, point: &Point<'_>) -> Option<&'d Point<'a>> {
+    pub(crate) fn beside(&self, point: &Point<'_>) -> Option<&'d Point<'a>> {
         self.alike(self.baseline(), point)
     }
 
@@ -218,7 +219,8 @@ impl<'d, 'a> Group<'d, 'a> {
         let windows = windows::note(self.digest);
         let ended = rounds::ended(self).map(|ended| ended.text());
         let rounds = [windows, ended, self.too_few_rounds(), self.unknown_latencies()];
-        rounds.into_iter().chain([noise, covariates::note(self)]).flatten().collect()
+        let below = [ratios::note(self), noise, covariates::note(self)];
+        rounds.into_iter().chain(below).flatten().collect()
     }
 
     /// What too few rounds mean, when some point has too few of them.
@@ -348,8 +350,9 @@ impl<'d, 'a> Group<'d, 'a> {
     }
 
     /// The tables below that of the comparison, each with its caption; those that do not apply are empty.
-    pub(crate) fn tables_below(&self) -> [(&'static str, Table); 3] {
+    pub(crate) fn tables_below(&self) -> [(&'static str, Table); 4] {
         [
+            (ratios::TITLE, ratios::table(self)),
             (covariates::RATIOS, covariates::ratios(self)),
             (covariates::COVARIATES, covariates::covariates(self)),
             (DIFFERENCES, self.differences()),

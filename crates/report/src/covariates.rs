@@ -3,7 +3,7 @@
 
 mod tables;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use analysis::{
     Adjustment, Comparison, CovariateRole, MeasuredVariant, RoundFigure, Timing, WindowFigure,

@@ -28,7 +28,7 @@ use crate::scaling;
 use crate::seek;
 use crate::tables::kind_name;
 use crate::turns;
-use crate::variance::Variance;
+use crate::variance::{Variance, ratios};
 use crate::watch;
 use crate::whole::everywhere;
 use crate::windows;
@@ -119,6 +119,7 @@ fn variants(group: &Group<'_, '_>) -> Value {
                 noise_floor::is_within(&found, noise_floor::of(group.noise(point, judged_by)))
             }),
             "rounds_needed": judged.and_then(|found| group.rounds_needed(&found)),
+            "variance": ratios::json(group, point),
         })
     };
     let rows = group.others().flat_map(|name| {

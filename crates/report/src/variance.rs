@@ -1,5 +1,7 @@
 //! Where the variance of throughput lies, within trials or between them, and which repetition is worth its time.
 
+pub(crate) mod ratios;
+
 use std::time::Duration;
 
 use analysis::{Levels, Purchase, TrialCost, TrialFigure};
@@ -41,9 +43,13 @@ enum Repeated {
 }
 
 impl Variance {
-    /// `None` where too few trials count, or one has too few intervals.
+    /// `None` where too few trials count, or one has too few intervals; for rounds of windows, `ratios` has that of the ratio,
+    /// in which a slow change of the machine cancels.
     pub(crate) fn of(digest: &Digest<'_>, point: &Point<'_>) -> Option<Self> {
         let trials: Vec<&Trial<'_>> = point.counted.iter().map(|at| &digest.trials[*at]).collect();
+        if trials.iter().any(|trial| !trial.windows.is_empty()) {
+            return None;
+        }
         let levels = Levels::of(&figures(&trials)?)?;
         let cost = trial_cost(&trials)?;
         let is_loaded = |trial: &&Trial<'_>| trial.record.phases.iter().any(is_prepare);

@@ -16,7 +16,7 @@ const ROUNDS: [[f64; 2]; 3] = [[0.08, -0.08], [-0.1, 0.07], [0.06, -0.09]];
 
 /// Two variants in three rounds of six windows. The second is 3 % faster; for a transaction it takes this many times
 /// the CPU time of dyno.
-fn in_windows(cpu: f64) -> Run {
+pub(crate) fn in_windows(cpu: f64) -> Run {
     let mut run = sample::variants();
     run.trials.retain(|trial| trial.header.clients == 4);
     run.header.trials_planned = run.trials.len();
