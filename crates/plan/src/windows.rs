@@ -23,7 +23,7 @@ const INTERLEAVED: &str = "`interleave` is set to windows";
 /// The warm-up before all windows but the first is this part of a window, where the plan does not set it.
 const WARM_UP_PART: u32 = 10;
 /// The least of these, unless the usual warm-up is shorter.
-const WARM_UP_MIN: Duration = Duration::from_millis(100);
+const WARM_UP_MIN: Duration = Duration::from_millis(20);
 
 /// `interleave`: the number of windows of each variant in a round; `None` without windows.
 pub(crate) fn read(reader: &mut OptionReader<'_>, problems: &mut Vec<Problem>) -> Option<u32> {

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use engine::MachineNoise;
-use measure::{MachineSpeed, Nanos, SpeedSample};
+use measure::{MachineSpeed, Nanos, SpeedSample, nanos};
 use plan::{SimulatedSystem, Trial};
 use record::{RecordError, TrialWriter};
 use system::Access;
@@ -20,8 +20,11 @@ use system::Access;
 use crate::pacing;
 use crate::{Experiment, RunListener};
 
-/// How long the work is repeated on each CPU.
-const LENGTH_NS: Nanos = 50_000_000;
+/// How long the work is repeated on each CPU: at most so long, and at least, and between them a part of the load's time,
+/// because a measurement before and one after it take time from the loads.
+const LENGTH_MAX: Duration = Duration::from_millis(50);
+const LENGTH_MIN: Duration = Duration::from_millis(10);
+const LENGTH_PART: u32 = 20;
 /// Numbers of 4 bytes in the memory of the arithmetic: 128 KiB, more than the caches that are private to a core's
 /// first level have.
 const NUMBERS: usize = 1 << 15;
@@ -61,7 +64,7 @@ impl SpeedBefore {
         };
         let sample = match &simulated {
             Some(system) => Ok(of_simulated(experiment, trial, system)),
-            None => of_this_machine(),
+            None => of_this_machine(length(experiment)),
         };
         noted(sample, listener).map(|sample| Self { sample, simulated })
     }
@@ -76,7 +79,7 @@ impl SpeedBefore {
         let next = Trial { index: trial.index + 1, ..trial };
         let after = match &self.simulated {
             Some(system) => Ok(of_simulated(experiment, next, system)),
-            None => of_this_machine(),
+            None => of_this_machine(length(experiment)),
         };
         match noted(after, listener) {
             Some(after) => recorder.speed(MachineSpeed { before: self.sample, after }),
@@ -102,13 +105,19 @@ fn of_simulated(experiment: &Experiment, trial: Trial, system: &SimulatedSystem)
     SpeedSample { arithmetic_ns, round_trip_ns, cpus: system.servers, length_ns: 0, cost_ns: 0 }
 }
 
-/// Measures on every CPU that dyno may use, at the same time.
-fn of_this_machine() -> Result<SpeedSample> {
+/// How long to measure beside each load of an experiment.
+fn length(experiment: &Experiment) -> Duration {
+    let time = experiment.plan.load.limit.time;
+    time.map_or(LENGTH_MAX, |time| (time / LENGTH_PART).clamp(LENGTH_MIN, LENGTH_MAX))
+}
+
+/// Measures for so long on every CPU that dyno may use, at the same time.
+fn of_this_machine(length: Duration) -> Result<SpeedSample> {
     let cpus = net::usable_cpus().context("the CPUs that dyno may use are not known")?;
     let begun = net::kernel_ns();
     let start = |cpu| {
         let thread = thread::Builder::new().name("machine speed".to_owned());
-        Ok((cpu, thread.spawn(move || CpuSpeed::of(cpu))?))
+        Ok((cpu, thread.spawn(move || CpuSpeed::of(cpu, length))?))
     };
     let threads = cpus.into_iter().map(start).collect::<io::Result<Vec<_>>>()?;
     let join = |(cpu, thread): (usize, thread::JoinHandle<io::Result<CpuSpeed>>)| {
@@ -140,14 +149,14 @@ struct CpuSpeed {
 
 impl CpuSpeed {
     /// Binds the calling thread to a CPU, and measures there.
-    fn of(cpu: usize) -> io::Result<Self> {
+    fn of(cpu: usize, length: Duration) -> io::Result<Self> {
         net::bind_thread([cpu])?;
         let numbers = numbers();
         let mut connection = Connection::open()?;
         // The first time counts no caches that are cold.
         black_box(arithmetic(&numbers));
         connection.round_trips()?;
-        let end = net::kernel_ns() + LENGTH_NS;
+        let end = net::kernel_ns() + nanos(length);
         let (mut of_arithmetic, mut of_round_trips) = (Vec::new(), Vec::new());
         while of_arithmetic.is_empty() || net::kernel_ns() < end {
             let begun = net::thread_cpu_ns();
@@ -229,12 +238,12 @@ mod tests {
 
     #[test]
     fn fixed_work_is_measured_on_every_cpu() {
-        let sample = of_this_machine().unwrap();
+        let sample = of_this_machine(LENGTH_MIN).unwrap();
         assert_eq!(sample.cpus, net::usable_cpus().unwrap().len());
         // A load and a multiplication take more than a tenth of a nanosecond, and four system calls more than 100 ns.
         assert!(sample.arithmetic_ns > LOADS as f64 / 10.0, "{sample:?}");
         assert!(sample.round_trip_ns > 100.0, "{sample:?}");
-        assert!(sample.length_ns >= LENGTH_NS && sample.cost_ns > 0, "{sample:?}");
+        assert!(sample.length_ns >= nanos(LENGTH_MIN) && sample.cost_ns > 0, "{sample:?}");
     }
 
     #[test]

@@ -15,15 +15,16 @@ const LOOKUP: &str = include_str!("lookup.sql");
 const TIDB_OPTIONS: &str = "arguments = [\"-L\", \"error\"]\n";
 /// Measured load of a trial where each round has one of each variant, s.
 const TRIAL_S: f64 = 8.0;
-/// Measured load of a window, s.
-const WINDOW_S: f64 = 2.0;
+/// Measured load of a window, s. A shared machine changes within a second: shorter windows are more alike, until what is
+/// between them takes as long (METHODOLOGY.md, *Windows*).
+const WINDOW_S: f64 = 0.3;
 /// Load before the first measured one on a newly started server, s.
 const PREWARM_S: f64 = 3.0;
 /// What a window takes besides its load: a warm-up of a tenth, connecting, the probes of the machine, s.
-const BETWEEN_WINDOWS_S: f64 = 0.7;
+const BETWEEN_WINDOWS_S: f64 = 0.08;
 /// Rounds where the variants alternate within each: more of them narrow Student's interval, and each one costs the
 /// start of two servers.
-const ROUNDS_OF_WINDOWS: u32 = 8;
+const ROUNDS_OF_WINDOWS: u32 = 10;
 /// Where the time is short.
 const ROUNDS_MIN: u32 = 4;
 
@@ -66,7 +67,7 @@ impl Shape {
 /// What it takes to start a server, to load and verify its data, and to stop it, s.
 fn start_s(system: System) -> f64 {
     match system {
-        System::Mariadb => 4.0,
+        System::Mariadb => 1.0,
         System::Tidb | System::TidbGoamd64 => 8.0,
         System::Echo => 1.0,
     }
@@ -193,15 +194,15 @@ mod tests {
             let Shape { rounds, windows } = Shape::of(system, interleave, minutes);
             (rounds, windows)
         };
-        // A round of two trials takes 2 x (4 + 3 + 8) s = 30 s.
-        assert_eq!(shape(System::Mariadb, Interleave::Rounds, 10), (20, None));
-        // 600 / (2 x (8 + 3 + 8)) = 15.8, and an odd number is not balanced.
+        // A round of two trials takes 2 x (1 + 3 + 8) s = 24 s, and an odd number is not balanced.
+        assert_eq!(shape(System::Mariadb, Interleave::Rounds, 10), (24, None));
+        // 600 / (2 x (8 + 3 + 8)) = 15.8.
         assert_eq!(shape(System::Tidb, Interleave::Rounds, 10), (14, None));
         assert_eq!(shape(System::Tidb, Interleave::Rounds, 1), (4, None), "four are the fewest");
-        // 8 rounds of 75 s, of which 14 s are starts: 61 / (2 x 2.7) = 11.3.
-        assert_eq!(shape(System::Mariadb, Interleave::Windows, 10), (8, Some(11)));
-        // Starts take 22 s of 150 s in each round: 128 / 5.4 = 23.7.
-        assert_eq!(shape(System::TidbGoamd64, Interleave::Windows, 20), (8, Some(23)));
+        // 10 rounds of 60 s, of which 8 s are starts: 52 / (2 x 0.38) = 68.4.
+        assert_eq!(shape(System::Mariadb, Interleave::Windows, 10), (10, Some(68)));
+        // Starts take 22 s of 120 s in each round: 98 / 0.76 = 128.9.
+        assert_eq!(shape(System::TidbGoamd64, Interleave::Windows, 20), (10, Some(128)));
         assert_eq!(shape(System::Tidb, Interleave::Windows, 1), (4, Some(2)));
     }
 }

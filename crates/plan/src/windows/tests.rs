@@ -103,9 +103,10 @@ fn windows_after_the_first_have_a_short_warm_up() {
         [of(0, true), of(0, false), of(1, false)]
     };
     assert_eq!(lengths("time = \"2s\""), [ms(1_000), ms(1_000), ms(200)]);
-    assert_eq!(lengths("time = \"500ms\""), [ms(1_000), ms(1_000), ms(100)]);
+    assert_eq!(lengths("time = \"500ms\""), [ms(1_000), ms(1_000), ms(50)]);
+    assert_eq!(lengths("time = \"100ms\""), [ms(1_000), ms(1_000), ms(20)]);
     assert_eq!(lengths("time = \"1m\""), [ms(1_000), ms(1_000), ms(1_000)]);
-    assert_eq!(lengths("events = 50"), [ms(1_000), ms(1_000), ms(100)]);
+    assert_eq!(lengths("events = 50"), [ms(1_000), ms(1_000), ms(20)]);
     assert_eq!(lengths("time = \"2s\"\nwarm_up = \"3s\""), [ms(3_000); 3]);
     let steady = "time = \"2s\"\nprewarm = \"40s\"\nwarm_up = \"steady\"";
     assert_eq!(lengths(steady), [ms(300_000), ms(300_000), ms(200)]);

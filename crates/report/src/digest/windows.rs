@@ -42,6 +42,7 @@ fn is_of_whole(code: Code) -> bool {
             | Code::Retries
             | Code::ShortWindow
             | Code::TooFewValues
+            | Code::Unfair
             | Code::WorkloadRemark
     )
 }
