@@ -32,8 +32,9 @@ impl Contrast {
     /// difference, with Student's t; memories count as much as the values are likely under them. What changes slowly, such
     /// as a drift, makes a long memory likely: then the difference is mostly that of the values that are nearest to each
     /// other, and its interval is wide. However long one sample was measured after the other, it counts as at most the time
-    /// that the smaller one took: noise that lasts for longer cannot be seen in it. `None` when a sample is empty. Without a spread, or with one value in a sample, as
-    /// [`Contrast::independent`]; with few, that of the two with the wider interval.
+    /// that the smaller one took: noise that lasts for longer cannot be seen in it. `None` when a sample is empty. Without a
+    /// spread, or with one value in a sample, as [`Contrast::independent`]; with few, that of the two with the wider
+    /// interval.
     ///
     /// Source: U. K. Müller, HAC corrections for strongly autocorrelated time series, Journal of Business and Economic
     /// Statistics 32 (2014), for the average over memories; the weights are likelihoods that do not depend on the two means
