@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::deviation;
 use crate::comparison::Group;
 use crate::digest::{Digest, Point, Trial, load_text};
-use crate::number::{count, percent, several};
+use crate::number::{count, percent};
 use crate::operations::measured;
 use crate::table::Table;
 
@@ -19,6 +19,9 @@ const NOTE: &str = "Where the variance of the ratio lies: standard deviations of
      is what differs from window to window, and between rounds what another start of the servers, or a slower change of the \
      machine, adds. The last column says which of more windows in a round or more rounds makes the interval narrower for the \
      same time.";
+
+/// The fewest windows that a plan can have.
+const WINDOWS_MIN: f64 = 2.0;
 
 /// The variance of the ratio of a variant under one load.
 struct RatioVariance {
@@ -47,7 +50,7 @@ impl RatioVariance {
             rounds.iter().map(|[_, trial]| trial.windows.len() as f64).sum::<f64>() / count;
         let cost = cost(group, point, &rounds)?;
         let purchase = levels.worth_repeating(cost);
-        let in_windows = |best_s: f64| (windows * best_s / cost.measured_s).max(1.0);
+        let in_windows = |best_s: f64| (windows * best_s / cost.measured_s).max(WINDOWS_MIN);
         let best_windows = match purchase {
             Purchase::LongerTrials(best_s) => best_s.map(in_windows),
             Purchase::MoreTrials(best_s) => Some(in_windows(best_s)),
@@ -64,8 +67,7 @@ impl RatioVariance {
             }
             (Purchase::LongerTrials(_), None) => "more windows in a round".to_owned(),
             (Purchase::MoreTrials(_), best) => {
-                let windows = several(best.unwrap_or(1), "window", "windows");
-                format!("more rounds, of about {windows}")
+                format!("more rounds, of about {} windows", count(best.unwrap_or_default()))
             }
             (Purchase::Either, _) => "either".to_owned(),
         }
@@ -187,7 +189,7 @@ mod tests {
         assert!(report["points"].as_array().unwrap().iter().all(|it| it["variance"].is_null()));
         for view in [crate::terminal(&digest), crate::markdown(&digest), crate::html(&digest)] {
             assert!(
-                view.contains(TITLE) && view.contains("more rounds, of about 1 window"),
+                view.contains(TITLE) && view.contains("more rounds, of about 2 windows"),
                 "{view}"
             );
         }
