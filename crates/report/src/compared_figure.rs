@@ -75,7 +75,7 @@ impl Figure {
             let place = if is_in_turn { header.index as u64 } else { round.into() };
             Some(RoundFigure { round, place, value: self.of(trial)? })
         };
-        complete(digest, point).map(in_round).collect()
+        digest.complete(point).map(in_round).collect()
     }
 
     /// The figure of each complete trial with its time; `None` as with [`Figure::in_rounds`].
@@ -84,7 +84,7 @@ impl Figure {
             let time_s = measured(trial)[0]?.as_duration().as_secs_f64();
             Some(TimedValue { time_s, value: self.of(trial)? })
         };
-        complete(digest, point).map(timed).collect()
+        digest.complete(point).map(timed).collect()
     }
 
     pub(crate) fn name(self) -> String {
@@ -164,15 +164,6 @@ impl Figure {
             (Significance::TooFewRounds, _) => "too few rounds",
         }
     }
-}
-
-/// The trials of a point that ran to their end.
-fn complete<'t, 'a>(
-    digest: &'t Digest<'a>,
-    point: &'t Point<'_>,
-) -> impl Iterator<Item = &'t Trial<'a>> {
-    let trials = point.trials.iter().map(|at| &digest.trials[*at]);
-    trials.filter(|trial| trial.is_complete())
 }
 
 #[cfg(test)]

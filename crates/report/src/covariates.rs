@@ -227,8 +227,7 @@ fn windows<'d, 'a>(
     digest: &'d Digest<'a>,
     point: &'d Point<'_>,
 ) -> impl Iterator<Item = (u32, &'d Trial<'a>)> {
-    let rounds = point.trials.iter().map(|at| &digest.trials[*at]);
-    rounds.filter(|trial| trial.is_complete()).flat_map(|trial| {
+    digest.complete(point).flat_map(|trial| {
         let round = trial.record.header.repetition;
         trial.windows.iter().map(move |window| (round, window))
     })

@@ -157,6 +157,15 @@ impl<'a> Digest<'a> {
         over_repetitions(&values)
     }
 
+    /// The trials of a point that ran to their end.
+    pub(crate) fn complete<'t>(
+        &'t self,
+        point: &'t Point<'_>,
+    ) -> impl Iterator<Item = &'t Trial<'a>> {
+        let trials = point.trials.iter().map(|at| &self.trials[*at]);
+        trials.filter(|trial| trial.is_complete())
+    }
+
     /// The trial that represents its point for figures of which a median makes no sense.
     pub(crate) fn middle_trial(&self, point: &Point<'_>) -> Option<&Trial<'a>> {
         let mut trials: Vec<&Trial<'a>> =

@@ -77,19 +77,16 @@ impl RatioVariance {
 /// The rounds in which both sides ran to their end, in windows: the baseline's trial and the variant's.
 fn rounds<'d, 'a>(
     digest: &'d Digest<'a>,
-    [baseline, variant]: [&Point<'_>; 2],
+    [baseline, variant]: [&'d Point<'_>; 2],
 ) -> Vec<[&'d Trial<'a>; 2]> {
-    let of = |point: &Point<'_>| -> Vec<&'d Trial<'a>> {
-        let trials = point.trials.iter().map(|at| &digest.trials[*at]);
-        trials.filter(|trial| trial.is_complete() && !trial.windows.is_empty()).collect()
-    };
-    let baselines = of(baseline);
+    let in_windows = |trial: &&Trial<'_>| !trial.windows.is_empty();
+    let baselines: Vec<&'d Trial<'a>> = digest.complete(baseline).filter(in_windows).collect();
     let round = |trial: &Trial<'_>| trial.record.header.repetition;
     let pair = |theirs: &'d Trial<'a>| {
         let base = baselines.iter().find(|base| round(base) == round(theirs))?;
         Some([*base, theirs])
     };
-    of(variant).into_iter().filter_map(pair).collect()
+    digest.complete(variant).filter(in_windows).filter_map(pair).collect()
 }
 
 /// What a round costs: the time from its first window to its last, which grows with their number, and a load's share of
