@@ -151,19 +151,26 @@ fn watched(bytes: &[u8]) {
     }
 }
 
-/// A cut of a compressed text ends it after one of its lines, and the rest is in proportion to the file.
+/// A cut of a compressed text ends it after one of its lines, and the rest is in proportion to the file. Damage ends it
+/// too, up to a buffer early: what was unpacked last before the damage was seen is not to be trusted.
 fn zipped_lines(bytes: &[u8]) {
     let read = |bytes: &[u8]| {
         let mut lines = zipped::lines(path(), Cursor::new(bytes.to_vec()), bytes.len() as u64);
         let mut texts = Vec::new();
-        while let Ok(Some(line)) = lines.next() {
-            texts.push(line.to_vec());
+        loop {
+            match lines.next() {
+                Ok(Some(line)) => texts.push(line.to_vec()),
+                Ok(None) => return (texts, false),
+                Err(_) => return (texts, true),
+            }
         }
-        texts
     };
-    let whole = read(bytes);
-    let cut = read(&bytes[..bytes.len() / 2]);
-    assert!(whole.starts_with(&cut), "a cut changes a line");
+    let (whole, damaged) = read(bytes);
+    let (cut, _) = read(&bytes[..bytes.len() / 2]);
+    assert!(
+        whole.starts_with(&cut) || damaged && cut.starts_with(&whole),
+        "a cut changes a line"
+    );
     let length: usize = whole.iter().map(Vec::len).sum();
     assert!(length as u64 <= zipped::most(bytes.len() as u64), "{length} bytes");
 }
