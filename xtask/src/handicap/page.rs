@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use analysis::{Ratio, over_repetitions};
 
-use super::case::{Case, Interleave};
+use super::case::Case;
 use super::report::{Interval, Machine};
 use super::state::{FinishedRun, State};
 use crate::bench::page::table;
@@ -151,7 +151,8 @@ fn machine_table(machine: &Machine) -> String {
 
 fn handicap_row(state: &State, case: Case) -> Vec<String> {
     let runs = state.comparisons(case);
-    let any = runs.first().copied().or_else(|| state.truth_runs(case).first().copied());
+    let shown = if runs.is_empty() { state.truth_runs(case) } else { runs.clone() };
+    let any = shown.first();
     let truth = state.truth(case);
     let truths = || runs.iter().map(|run| state.truth_besides(run));
     let raw: Vec<_> = runs.iter().map(|run| run.raw).zip(truths()).collect();
@@ -164,7 +165,7 @@ fn handicap_row(state: &State, case: Case) -> Vec<String> {
         any.map_or_else(String::new, |run| run.product.clone()),
         case.handicap_percent.map_or_else(String::new, |percent| format!("{percent} %")),
         any.map_or_else(String::new, |run| run.work.to_string()),
-        turns(case, any),
+        turns(case, &shown),
         truth.as_ref().map_or_else(|| "-".to_owned(), truth_text),
         truth.map_or_else(|| "-".to_owned(), |truth| truth.rounds.to_string()),
         minutes(&runs),
@@ -180,7 +181,7 @@ fn handicap_row(state: &State, case: Case) -> Vec<String> {
 fn builds_row(run: &FinishedRun) -> Vec<String> {
     vec![
         format!("{} ({})", run.case, run.product),
-        turns(run.case, Some(run)),
+        turns(run.case, &[run]),
         run.rounds_per_s.len().to_string(),
         format!("{:.1}", run.minutes_taken),
         interval_text(run.raw),
@@ -195,7 +196,7 @@ fn run_row(run: &FinishedRun) -> Vec<String> {
     vec![
         run.product.clone(),
         run.case.handicap_percent.map_or_else(String::new, |percent| format!("{percent} %")),
-        turns(run.case, Some(run)),
+        turns(run.case, &[run]),
         (run.number + 1).to_string(),
         run.rounds_per_s.len().to_string(),
         format!("{:.1}", run.minutes_taken),
@@ -244,11 +245,15 @@ fn goal(state: &State, case: Case) -> Option<Vec<String>> {
     Some(vec![goal, seen, outcome.to_owned()])
 }
 
-/// How the variants take turns.
-fn turns(case: Case, run: Option<&FinishedRun>) -> String {
-    match (case.interleave, run.and_then(|run| run.shape.windows)) {
-        (Interleave::Windows, Some(windows)) => format!("{windows} windows a round"),
-        (interleave, _) => interleave.name().to_owned(),
+/// How the variants take turns in the runs of a case. A run that a later xtask added may have other windows.
+fn turns(case: Case, runs: &[&FinishedRun]) -> String {
+    let windows = || runs.iter().filter_map(|run| run.shape.windows);
+    match (windows().min(), windows().max()) {
+        (Some(fewest), Some(most)) if fewest < most => {
+            format!("{fewest} to {most} windows a round")
+        }
+        (Some(each), Some(_)) => format!("{each} windows a round"),
+        _ => case.interleave.name().to_owned(),
     }
 }
 
@@ -273,7 +278,7 @@ fn percent(part: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::case::{Purpose, System};
+    use super::super::case::{Interleave, Purpose, System};
     use super::super::comparison_plan::Shape;
     use super::super::state::tests::run;
     use super::*;
@@ -312,6 +317,18 @@ mod tests {
     #[test]
     fn the_page_of_a_state() {
         insta::assert_snapshot!(text(&state()));
+    }
+
+    #[test]
+    fn all_numbers_of_windows_of_a_case_are_told() {
+        let of = (System::Mariadb, Some(3));
+        let [mut first, mut second] =
+            [0, 1].map(|number| run(of, Purpose::Comparison, number, [0.96, 0.97, 0.98]));
+        assert_eq!(turns(first.case, &[&first, &second]), "rounds");
+        first.shape.windows = Some(68);
+        second.shape.windows = Some(28);
+        assert_eq!(turns(first.case, &[&first, &second]), "28 to 68 windows a round");
+        assert_eq!(turns(first.case, &[&second]), "28 windows a round");
     }
 
     #[test]
