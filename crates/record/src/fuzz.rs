@@ -167,10 +167,7 @@ fn zipped_lines(bytes: &[u8]) {
     };
     let (whole, damaged) = read(bytes);
     let (cut, _) = read(&bytes[..bytes.len() / 2]);
-    assert!(
-        whole.starts_with(&cut) || damaged && cut.starts_with(&whole),
-        "a cut changes a line"
-    );
+    assert!(whole.starts_with(&cut) || damaged && cut.starts_with(&whole), "a cut changes a line");
     let length: usize = whole.iter().map(Vec::len).sum();
     assert!(length as u64 <= zipped::most(bytes.len() as u64), "{length} bytes");
 }
