@@ -2,6 +2,7 @@
 
 mod again;
 mod ends;
+mod first_windows;
 mod generator;
 mod generators;
 mod level;
@@ -22,6 +23,7 @@ use crate::{
     OperationSummary, Subject, Summary, Trend, Value, rules,
 };
 pub use again::check_baseline_again;
+pub use first_windows::{RoundsOfWindows, check_first_windows};
 pub use run::{RunFacts, check_run};
 
 /// A larger mismatch in Little's law means that some load is missing from the figures.

@@ -188,6 +188,8 @@ pub enum Code {
     MachineBusy,
     /// A baseline that every round measured twice differs from itself.
     BaselineDiffers,
+    /// The first windows after each start differ from the later ones.
+    FirstWindows,
     /// The record is of an earlier format, which does not tell what crosses the edges of the measured window.
     OlderRecord,
 }
@@ -262,6 +264,7 @@ impl Code {
             Self::ClockRateVaries => ("clock-rate-varies", Note),
             Self::MachineBusy => ("machine-busy", Doubtful),
             Self::BaselineDiffers => ("baseline-differs", Doubtful),
+            Self::FirstWindows => ("first-windows", Doubtful),
             Self::OlderRecord => ("older-record", Note),
         }
     }

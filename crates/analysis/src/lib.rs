@@ -58,7 +58,9 @@ mod within;
 
 pub use ceiling::{CeilingSummary, ceiling};
 pub use change_points::{ChangePoint, ChangeTest, change_points};
-pub use check::{RunFacts, check, check_baseline_again, check_run};
+pub use check::{
+    RoundsOfWindows, RunFacts, check, check_baseline_again, check_first_windows, check_run,
+};
 pub use compare::{
     Comparison, LEVEL, ROUNDS_MIN, RoundFigure, Significance, compare, compare_independent,
     compare_over_time, geometric_mean, over_points,

@@ -135,9 +135,15 @@ impl<'a> Coordinator<'a> {
     /// Tells the observer once that the measured window is over.
     fn end_window(&mut self) -> Result<(), TrialError> {
         if self.phase.is_some() && !std::mem::replace(&mut self.has_ended, true) {
-            self.observer.ends()?;
+            self.observer.ends(self.late_ns(self.control.end()))?;
         }
         Ok(())
+    }
+
+    /// How long ago a moment of the load was; 0 in virtual time.
+    fn late_ns(&self, at: Nanos) -> Nanos {
+        let now = self.now().filter(|_| !self.is_virtual());
+        now.map_or(0, |now| now.saturating_sub(at))
     }
 
     fn on_report(&mut self, unit: usize, report: UnitReport) -> Result<(), TrialError> {
@@ -354,7 +360,9 @@ impl<'a> Coordinator<'a> {
     fn enter(&mut self, phase: Phase) -> Result<(), TrialError> {
         if self.phase.is_none_or(|now| now < phase) {
             self.phase = Some(phase);
-            self.observer.begins(phase)?;
+            let window = &self.control.window;
+            let begin = if phase == Phase::WarmUp { 0 } else { window.start_or_never() };
+            self.observer.begins(phase, self.late_ns(begin))?;
         }
         Ok(())
     }

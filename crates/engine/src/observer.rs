@@ -25,11 +25,12 @@ pub trait TrialObserver {
         Ok(())
     }
 
-    /// Load of this phase begins: [`Phase::WarmUp`] or [`Phase::Measure`].
+    /// Load of this phase has begun: [`Phase::WarmUp`] or [`Phase::Measure`]. That was `late_ns` ago: on a busy machine this
+    /// is not told at once. 0 in virtual time.
     ///
     /// # Errors
     /// When the observer cannot continue; the trial ends.
-    fn begins(&mut self, phase: Phase) -> io::Result<()>;
+    fn begins(&mut self, phase: Phase, late_ns: Nanos) -> io::Result<()>;
 
     /// An interval is closed and merged over all workers; they come in order.
     ///
@@ -71,11 +72,12 @@ pub trait TrialObserver {
     /// What one of several generators has told at its end, before that is merged.
     fn generator_end(&mut self, _generator: usize, _end: &GeneratorEnd<'_>) {}
 
-    /// The measured window is over; requests in flight may still be answered, and intervals passed on.
+    /// The measured window is over, since `late_ns` as in [`TrialObserver::begins`]; requests in flight may still be
+    /// answered, and intervals passed on.
     ///
     /// # Errors
     /// When the observer cannot continue.
-    fn ends(&mut self) -> io::Result<()>;
+    fn ends(&mut self, late_ns: Nanos) -> io::Result<()>;
 
     /// Times in which the load generator itself did not run, in order, on the trial's clock. Called once, when all
     /// clients have ended.

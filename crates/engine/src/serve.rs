@@ -28,11 +28,11 @@ pub trait GeneratorObserver {
     /// The load begins at this time of the kernel's monotonic clock.
     fn starts(&mut self, _kernel_ns: Nanos) {}
 
-    /// The measured window has begun.
-    fn begins_measuring(&mut self) {}
+    /// The measured window has begun, `late_ns` ago: see [`TrialObserver::begins`](crate::TrialObserver::begins).
+    fn begins_measuring(&mut self, _late_ns: Nanos) {}
 
-    /// The measured window is over.
-    fn ends_measuring(&mut self) {}
+    /// The measured window is over, since `late_ns`.
+    fn ends_measuring(&mut self, _late_ns: Nanos) {}
 }
 
 impl<F: FnMut(Report)> GeneratorObserver for F {
@@ -131,7 +131,8 @@ impl Relay<'_, '_> {
     /// Tells the observer once that the measured window is over.
     fn end_measuring(&mut self) {
         if self.has_begun && !std::mem::replace(&mut self.has_ended, true) {
-            self.observer.ends_measuring();
+            let late_ns = self.now().map_or(0, |now| now.saturating_sub(self.control.end()));
+            self.observer.ends_measuring(late_ns);
         }
     }
 
@@ -177,9 +178,10 @@ impl Relay<'_, '_> {
     /// Tells the observer of the window's edges, and reports intervals without the parts of workers that stand still.
     fn keep_time(&mut self) {
         let Some(now) = self.now() else { return };
-        if now >= self.control.window.start_or_never() && !self.has_begun {
+        let start = self.control.window.start_or_never();
+        if now >= start && !self.has_begun {
             self.has_begun = true;
-            self.observer.begins_measuring();
+            self.observer.begins_measuring(now - start);
         }
         if now >= self.control.end() {
             self.end_measuring();

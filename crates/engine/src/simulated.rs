@@ -36,6 +36,8 @@ pub struct SimulatedChance {
     pub noise: u64,
     /// Where the trial's load starts in the time of that noise, ns.
     pub origin_ns: Nanos,
+    /// How long the system has been up then, ns.
+    pub up_ns: Nanos,
 }
 
 impl Simulated {
@@ -89,7 +91,8 @@ impl Queue {
             system: system.clone(),
             served: 0,
             draws: Draws::new(chance.services, SERVICES),
-            noise: MachineNoise::new(&system.noise, chance.noise, chance.origin_ns),
+            noise: MachineNoise::new(&system.noise, chance.noise, chance.origin_ns)
+                .up_for(chance.up_ns),
         }
     }
 

@@ -86,7 +86,7 @@ pub enum Noise {
         /// The time in which it comes about, ns.
         over_ns: u64,
     },
-    /// Services take longer at first, as with cold caches.
+    /// Services take longer after each start of the system, as with cold caches.
     Warm {
         /// The factor at first.
         slow: f64,

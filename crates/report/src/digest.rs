@@ -105,8 +105,8 @@ impl<'a> Digest<'a> {
         let findings = check_run(&run_facts(run));
         let (compared, sweeps, conclusions) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         let mut digest = Self { run, trials, points, findings, compared, sweeps, conclusions };
-        let of_variants = noise_floor::findings(&digest);
-        digest.findings.extend(of_variants);
+        let of_variants = [noise_floor::findings(&digest), crate::windows::findings(&digest)];
+        digest.findings.extend(of_variants.into_iter().flatten());
         digest
     }
 

@@ -425,6 +425,13 @@ fn words(code: Code) -> (&'static str, &'static str, &'static str) {
              do not rely on differences of this size",
             "{place}: {change}",
         ),
+        Code::FirstWindows => (
+            "The first windows after a start differ from the later ones",
+            "a server gets warm, or its data grow; it is so in every round, so that the interval of a ratio does not \
+             contain it, and it may last longer for one variant than for another; let `prewarm` last until it is over",
+            "{place}: {change} in the first {first:window|windows} of a round against its second half, which moves the \
+             figure by {moved}",
+        ),
         Code::OlderRecord => (
             "The record is of an earlier format",
             "it does not tell what crosses the edges of the measured time: latencies include those of transactions \

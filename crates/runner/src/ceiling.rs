@@ -184,10 +184,10 @@ impl Counter {
 }
 
 impl TrialObserver for Counter {
-    fn begins(&mut self, phase: Phase) -> io::Result<()> {
+    fn begins(&mut self, phase: Phase, late_ns: Nanos) -> io::Result<()> {
         if phase == Phase::Measure {
             self.server_mark = self.server.and_then(cpu_of);
-            self.client_mark = Some(UsageMark::now());
+            self.client_mark = Some(UsageMark::at_begin(late_ns));
         }
         Ok(())
     }
@@ -200,8 +200,8 @@ impl TrialObserver for Counter {
         Ok(())
     }
 
-    fn ends(&mut self) -> io::Result<()> {
-        let used = self.client_mark.take().and_then(|mark| mark.until_now());
+    fn ends(&mut self, late_ns: Nanos) -> io::Result<()> {
+        let used = self.client_mark.take().and_then(|mark| mark.until_end(late_ns));
         self.round.client_cpu_ns = used.map(|used| used.cpu_ns());
         let server = self.server.and_then(cpu_of).zip(self.server_mark);
         self.round.server_cpu_ns = server.map(|(after, before)| after.saturating_sub(before));

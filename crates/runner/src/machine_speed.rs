@@ -96,10 +96,12 @@ fn noted(sample: Result<SpeedSample>, listener: &mut dyn RunListener) -> Option<
         .ok()
 }
 
-/// The speed of a simulated machine when a trial begins, by its noise.
+/// The speed of a simulated machine when a trial begins, by its noise. That its system has to get warm does not slow the
+/// machine.
 fn of_simulated(experiment: &Experiment, trial: Trial, system: &SimulatedSystem) -> SpeedSample {
     let chance = pacing::simulated_chance(&experiment.plan, trial);
-    let mut machine = MachineNoise::new(&system.noise, chance.noise, chance.origin_ns);
+    let machine = MachineNoise::new(&system.noise, chance.noise, chance.origin_ns);
+    let mut machine = machine.up_for(Nanos::MAX);
     let arithmetic_ns = machine.served(0, SIMULATED_NS) as f64;
     let round_trip_ns = arithmetic_ns / 100.0;
     SpeedSample { arithmetic_ns, round_trip_ns, cpus: system.servers, length_ns: 0, cost_ns: 0 }

@@ -1,9 +1,10 @@
 //! The arrival times of transactions, from the load that a plan sets for a trial.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use engine::{Pacing, Schedule, SimulatedChance};
-use measure::nanos;
+use measure::{Nanos, nanos};
 use plan::{
     Limit, LoadPlan, OpenLoop, Plan, Rate, Trial, WarmUp, show_duration, show_steps, split_mix,
 };
@@ -68,16 +69,29 @@ pub(crate) fn describe(plan: &Plan, limit: Limit, trial: Trial, warm_up: WarmUp)
 }
 
 /// Where a simulated system takes its draws from. The trials of a run follow one another in the time of the machine's
-/// noise; one that is limited by events is taken to last an interval, and each of a seek as long as a confirming one.
+/// noise.
 pub(crate) fn simulated_chance(plan: &Plan, trial: Trial) -> SimulatedChance {
-    let time = match &plan.seek {
-        Some(seek) => seek.confirm_time,
-        None => plan.load.limit.time.unwrap_or(plan.load.interval),
-    };
-    let length = plan.load.warm_up + time;
-    let origin_ns = nanos(length).saturating_mul(trial.index as u64);
     let services = split_mix::next(&mut (plan.seed ^ split_mix::mix(trial.index as u64 + 1)));
-    SimulatedChance { services, noise: plan.seed, origin_ns }
+    let (origin_ns, up_ns) = simulated_times(plan, trial);
+    SimulatedChance { services, noise: plan.seed, origin_ns, up_ns }
+}
+
+/// When the load of a simulated trial starts in the run, and how long its system has been up then, ns. A trial that is
+/// limited by events is taken to last an interval, and each of a seek as long as a confirming one.
+fn simulated_times(plan: &Plan, trial: Trial) -> (Nanos, Nanos) {
+    if let Some(seek) = &plan.seek {
+        let each = nanos(plan.load.warm_up + seek.confirm_time);
+        let origin_ns = each.saturating_mul(trial.index as u64);
+        return (origin_ns, origin_ns);
+    }
+    let time = plan.load.limit.time.unwrap_or(plan.load.interval);
+    let (mut started, mut now) = (BTreeMap::new(), 0);
+    for one in plan.trials().into_iter().take(trial.index) {
+        let is_first = !started.contains_key(&plan.instance(one));
+        started.entry(plan.instance(one)).or_insert(now);
+        now += nanos(plan.warm_up_of(one, is_first).at_most + time);
+    }
+    (now, now - started.get(&plan.instance(trial)).unwrap_or(&now))
 }
 
 fn open(plan: &Plan, trial: Trial) -> Option<(&OpenLoop, Rate)> {
@@ -138,8 +152,28 @@ mod tests {
         let plan = plan("warm_up = \"4s\"\ntime = \"6s\"\nclients = [1, 2]");
         let [first, second] = [0, 1].map(|at| simulated_chance(&plan, plan.trials()[at]));
         assert_eq!((first.origin_ns, second.origin_ns), (0, 10 * S));
+        assert_eq!((first.up_ns, second.up_ns), (0, 10 * S), "it is started once");
         assert_eq!(first.noise, second.noise);
         assert_ne!(first.services, second.services);
+    }
+
+    /// Each round of two windows of 2 s each starts both variants again, and the first window of each has 5 s of prewarm.
+    #[test]
+    fn simulated_variants_are_up_since_their_first_window_of_a_round() {
+        let text = "workload = \"simulated\"\ninterleave = { windows = 2 }\nrepetitions = 2\n\
+                    [systems.s]\nkind = \"simulated\"\n[systems.s.variants.a]\n[systems.s.variants.b]\n\
+                    [load]\ntime = \"2s\"\nprewarm = \"5s\"\nwarm_up = \"1s\"\n";
+        let source = plan::Source {
+            name: "x".to_owned(),
+            text: text.to_owned(),
+            folder: std::path::PathBuf::new(),
+        };
+        let plan = Plan::parse(source).unwrap();
+        let times = plan.trials().into_iter().map(|trial| simulated_times(&plan, trial));
+        let seconds: Vec<_> = times.map(|(origin_ns, up_ns)| (origin_ns / S, up_ns / S)).collect();
+        // Within a round the second turn is the first one backwards.
+        assert_eq!(seconds[..4], [(0, 0), (7, 0), (14, 7), (17, 17)]);
+        assert_eq!(seconds[4..], [(20, 0), (27, 0), (34, 7), (37, 17)]);
     }
 
     #[test]

@@ -353,6 +353,12 @@ fn take_outcome(end: &mut TrialEnd, outcome: Outcome) {
     end.start_delays = outcome.start_delays;
 }
 
+/// The time of day so long ago.
+fn before_now(ago_ns: Nanos) -> Timestamp {
+    let now = Timestamp::now();
+    now.checked_sub(Duration::from_nanos(ago_ns)).unwrap_or(now)
+}
+
 impl TrialObserver for TrialRecorder<'_, '_> {
     fn ready(&mut self) -> io::Result<()> {
         self.idle_round_trips = self.test_bed.idle_round_trips(self.workload, &mut *self.listener);
@@ -367,7 +373,7 @@ impl TrialObserver for TrialRecorder<'_, '_> {
         Ok(())
     }
 
-    fn begins(&mut self, phase: Phase) -> io::Result<()> {
+    fn begins(&mut self, phase: Phase, late_ns: Nanos) -> io::Result<()> {
         self.close_phase()?;
         self.watch().map_err(io::Error::other)?;
         let planned = match phase {
@@ -382,8 +388,8 @@ impl TrialObserver for TrialRecorder<'_, '_> {
             {
                 watch.begin_window();
             }
-            self.measure_started = Some(Timestamp::now());
-            self.mark = Some(UsageMark::now());
+            self.measure_started = Some(before_now(late_ns));
+            self.mark = Some(UsageMark::at_begin(late_ns));
         }
         Ok(())
     }
@@ -412,9 +418,9 @@ impl TrialObserver for TrialRecorder<'_, '_> {
         self.writer.outages(outages).map_err(io::Error::other)
     }
 
-    fn ends(&mut self) -> io::Result<()> {
-        self.usage = self.mark.as_ref().and_then(UsageMark::until_now);
-        self.measure_ended = self.mark.as_ref().map(|_| Timestamp::now());
+    fn ends(&mut self, late_ns: Nanos) -> io::Result<()> {
+        self.usage = self.mark.as_ref().and_then(|mark| mark.until_end(late_ns));
+        self.measure_ended = self.mark.as_ref().map(|_| before_now(late_ns));
         if let Some(watch) = &self.generator_watch {
             watch.end_window();
         }

@@ -171,7 +171,7 @@ fn mysql_target(database: Option<&str>, user: Option<&str>) -> Target {
 struct Sum(Tally);
 
 impl TrialObserver for Sum {
-    fn begins(&mut self, _phase: Phase) -> io::Result<()> {
+    fn begins(&mut self, _phase: Phase, _late_ns: u64) -> io::Result<()> {
         Ok(())
     }
 
@@ -180,7 +180,7 @@ impl TrialObserver for Sum {
         Ok(())
     }
 
-    fn ends(&mut self) -> io::Result<()> {
+    fn ends(&mut self, _late_ns: u64) -> io::Result<()> {
         Ok(())
     }
 }

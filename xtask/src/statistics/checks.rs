@@ -54,7 +54,7 @@ impl Case for Steady {
     fn found(&self, trials: u64, seed: u64) -> anyhow::Result<Frequencies> {
         let mut codes = BTreeMap::new();
         let once = |seed| {
-            let chance = SimulatedChance { services: seed, noise: seed, origin_ns: 0 };
+            let chance = SimulatedChance { services: seed, noise: seed, origin_ns: 0, up_ns: 0 };
             Ok(run(&trial(self, seed), chance)?.1)
         };
         for finding in repeated(trials, seed, once)?.into_iter().flatten() {

@@ -133,7 +133,7 @@ impl Queue {
     }
 
     fn once(&self, seed: u64) -> anyhow::Result<Within> {
-        let chance = SimulatedChance { services: seed, noise: seed, origin_ns: 0 };
+        let chance = SimulatedChance { services: seed, noise: seed, origin_ns: 0, up_ns: 0 };
         Ok(run(&self.trial(seed), chance)?.0.within)
     }
 

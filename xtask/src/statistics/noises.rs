@@ -84,6 +84,7 @@ impl Kind {
             services: split_mix::mix(place.seed ^ split_mix::mix(place.trials + 1)),
             noise: place.seed,
             origin_ns: place.trials * nanos(PERIOD),
+            up_ns: 0,
         };
         Ok(run(&trial, chance)?.0.transactions_per_s)
     }

@@ -48,7 +48,7 @@ struct Ending {
 impl Precise {
     fn once(&self, load: &LoadPlan, seed: u64) -> anyhow::Result<Ending> {
         let queue = Queue { part: self.part, seconds: LIMIT_S };
-        let chance = SimulatedChance { services: seed, noise: seed, origin_ns: 0 };
+        let chance = SimulatedChance { services: seed, noise: seed, origin_ns: 0, up_ns: 0 };
         let Decided { ends, summary } = decided(&queue.trial(seed), chance, load)?;
         let precision = ends.precision.context("no precision was asked for")?;
         let (value, interval, truth) = of_figure(precision.figure, &summary, &queue);

@@ -125,7 +125,7 @@ fn truth(case: &Sought, part: f64, seed: u64) -> anyhow::Result<f64> {
 fn share_above(case: &Sought, load: f64, bound: SeekBound, seed: u64) -> anyhow::Result<f64> {
     let asked = NextProbe { load, step: Step::Refine, bracket: (None, None) };
     let (Disturbance::Percentile(deviation) | Disturbance::Machine(deviation)) = case.noise else {
-        let chance = SimulatedChance { services: seed, noise: seed ^ 1, origin_ns: 0 };
+        let chance = SimulatedChance { services: seed, noise: seed ^ 1, origin_ns: 0, up_ns: 0 };
         let probe = probe(&trial(case, load, TRUTH_TIME, 1.0, seed), chance, asked, &[bound])?;
         return Ok(probe.shares[0].above);
     };
@@ -173,7 +173,7 @@ fn finished(
     let time = if asked.step == Step::Confirm { CONFIRM_TIME } else { PROBE_TIME };
     let services = split_mix::mix(seed ^ split_mix::mix(number + 1));
     let origin_ns = number * nanos(WARM_UP + CONFIRM_TIME);
-    let chance = SimulatedChance { services, noise: seed, origin_ns };
+    let chance = SimulatedChance { services, noise: seed, origin_ns, up_ns: origin_ns };
     probe(&trial(case, asked.load, time, factor, services), chance, asked, &[bound])
 }
 

@@ -254,7 +254,8 @@ impl Queueing {
             let mut variance_within = None;
             for _ in 0..self.trials {
                 let seed = split_mix::next(&mut draws);
-                let chance = SimulatedChance { services: seed, noise: seed, origin_ns: 0 };
+                let chance =
+                    SimulatedChance { services: seed, noise: seed, origin_ns: 0, up_ns: 0 };
                 let (summary, _) = run(&self.trial(clients), chance)?;
                 per_s.push(summary.transactions_per_s);
                 variance_within = summary.within.throughput_variance;

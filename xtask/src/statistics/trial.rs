@@ -41,7 +41,7 @@ struct Kept<'a> {
 }
 
 impl TrialObserver for Kept<'_> {
-    fn begins(&mut self, _phase: Phase) -> io::Result<()> {
+    fn begins(&mut self, _phase: Phase, _late_ns: u64) -> io::Result<()> {
         Ok(())
     }
 
@@ -59,7 +59,7 @@ impl TrialObserver for Kept<'_> {
         self.enough.as_ref().is_some_and(Enough::is_enough)
     }
 
-    fn ends(&mut self) -> io::Result<()> {
+    fn ends(&mut self, _late_ns: u64) -> io::Result<()> {
         Ok(())
     }
 }

@@ -141,7 +141,7 @@ impl WarmUp {
     }
 
     fn once(&self, seed: u64) -> anyhow::Result<Option<SteadyState>> {
-        let chance = SimulatedChance { services: seed, noise: seed ^ 1, origin_ns: 0 };
+        let chance = SimulatedChance { services: seed, noise: seed ^ 1, origin_ns: 0, up_ns: 0 };
         let load = load_of(&format!("warm_up = {}\ntime = \"1s\"", self.plan))?;
         let Decided { ends, .. } = decided(&self.trial(), chance, &load)?;
         Ok(ends.warm_up.and_then(|it| it.steady))

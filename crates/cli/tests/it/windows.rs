@@ -226,3 +226,48 @@ fn generators_share_the_windows_of_each_variant() {
         assert_eq!(each, 800, "those of both windows: {}", trial["generators"]);
     }
 }
+
+/// Services of the simulated variants take twice as long for some seconds after each start: the first five windows of a
+/// round have half the throughput, but for those that a prewarm takes away.
+#[test]
+fn first_windows_of_a_system_that_gets_warm_are_a_finding_until_it_is_prewarmed() {
+    let found = |prewarm: &str| {
+        let sandbox = Sandbox::new();
+        let plan = format!(
+            "workload = \"simulated\"
+            interleave = {{ windows = 20 }}
+            [systems.queue]
+            kind = \"simulated\"
+            noise = [{{ kind = \"warm\", slow = 2.0, for = \"11s\" }}]
+            [systems.queue.variants.slow]
+            service_times = [\"10ms\"]
+            [systems.queue.variants.fast]
+            service_times = [\"8ms\"]
+            [load]
+            time = \"1s\"
+            warm_up = \"100ms\"
+            prewarm = \"{prewarm}\""
+        );
+        sandbox.file("plan.toml", &plan);
+        let output = sandbox.succeed(["run", "plan.toml"]);
+        let report = json(&sandbox.succeed(["report", "results", "--format=json"]));
+        (both(&output).replace('\n', " "), report)
+    };
+    let (told, report) = found("0s");
+    assert!(told.contains("The first windows after a start differ"), "{told}");
+    let findings = array(&report["warnings"]);
+    let of_code = findings.iter().filter(|finding| finding["code"] == "first-windows");
+    let values: Vec<&Value> = of_code.map(|finding| &finding["values"]).collect();
+    let [slow, fast] = values[..] else { panic!("{findings:?}") };
+    assert_eq!(slow["place"], "queue.slow, simulated, 1 client: throughput");
+    assert_eq!(fast["place"], "queue.fast, simulated, 1 client: throughput");
+    assert_eq!((&slow["first"], &fast["first"]), (&4.into(), &4.into()));
+    assert!((slow["change"].as_f64().unwrap() + 0.5).abs() < 0.01, "{slow}");
+    let moved = |finding: &Value| finding["moved"].as_f64().unwrap();
+    assert!(moved(slow) < -0.1 && moved(fast) < -0.1, "{slow} {fast}");
+    let (told, report) = found("12s");
+    assert!(!told.contains("The first windows"), "{told}");
+    assert_eq!(report["warnings"].to_string().matches("first-windows").count(), 0);
+    let ratio = &report["variants"][0]["compared"][0]["throughput"]["ratio"];
+    assert!((ratio.as_f64().unwrap() - 1.25).abs() < 0.01, "{ratio}");
+}

@@ -22,6 +22,8 @@ pub struct MachineNoise {
     tracks: Vec<Track>,
     /// Where the clock of the load starts in the run, ns.
     origin_ns: Nanos,
+    /// How long the system has been up then, ns.
+    up_ns: Nanos,
     /// Pauses that have not ended yet: start and end in the run, ns.
     pauses: Vec<(Nanos, Nanos)>,
 }
@@ -38,11 +40,18 @@ struct Track {
 }
 
 impl MachineNoise {
-    /// The noise of a run with `seed`, for a load that starts at `origin_ns` of the run.
+    /// The noise of a run with `seed`, for a load that starts at `origin_ns` of the run, on a system that is up since the
+    /// run began.
     pub fn new(noise: &[Noise], seed: u64, origin_ns: Nanos) -> Self {
         let track = |(noise, purpose)| Track::new(noise, Draws::new(seed, purpose));
         let tracks = noise.iter().copied().zip(1..).map(track).collect();
-        Self { tracks, origin_ns, pauses: Vec::new() }
+        Self { tracks, origin_ns, up_ns: origin_ns, pauses: Vec::new() }
+    }
+
+    /// The same for a system that has been up for so long when the load starts, ns.
+    #[must_use]
+    pub fn up_for(self, up_ns: Nanos) -> Self {
+        Self { up_ns, ..self }
     }
 
     /// The end of a service of `service` ns that starts at `start`, both on the clock of the load. The factor at the
@@ -83,7 +92,8 @@ impl MachineNoise {
 
     /// The factor of service times at a time of the run.
     fn factor(&mut self, at: Nanos) -> f64 {
-        self.tracks.iter_mut().map(|track| track.factor(at)).product()
+        let up_ns = (at - self.origin_ns).saturating_add(self.up_ns);
+        self.tracks.iter_mut().map(|track| track.factor(at, up_ns)).product()
     }
 
     /// Draws the pauses that start before a time of the run, and keeps them in order.
@@ -139,7 +149,8 @@ impl Track {
         (length as Nanos).max(1)
     }
 
-    fn factor(&mut self, at: Nanos) -> f64 {
+    /// The factor at a time of the run, when the system has been up for so long.
+    fn factor(&mut self, at: Nanos, up_ns: Nanos) -> f64 {
         while matches!(self.noise, Noise::Autocorrelated { .. } | Noise::TwoStates { .. })
             && self.until_ns <= at
         {
@@ -161,7 +172,7 @@ impl Track {
                 (1.0 + change * at as f64 / over_ns.max(1) as f64).max(DRIFT_MIN)
             }
             Noise::Warm { slow, slow_ns, falling_ns } => {
-                let fallen = at.saturating_sub(slow_ns) as f64 / falling_ns.max(1) as f64;
+                let fallen = up_ns.saturating_sub(slow_ns) as f64 / falling_ns.max(1) as f64;
                 1.0 + (slow - 1.0) * (1.0 - fallen.min(1.0))
             }
             Noise::Wave { swing, period_ns } => {
@@ -246,6 +257,16 @@ mod tests {
         assert_eq!(seen(10 * S), [3.0, 3.0, 3.0, 2.0, 1.0]);
         let step = factors(Noise::Warm { slow: 2.0, slow_ns: 10 * S, falling_ns: 0 }, S / 2, 22);
         assert_eq!([step[19], step[21]], [2.0, 1.0]);
+    }
+
+    #[test]
+    fn a_system_is_cold_again_after_its_start_and_warm_after_a_long_time() {
+        let noise = [Noise::Warm { slow: 3.0, slow_ns: 10 * S, falling_ns: 0 }];
+        let service = |up_ns| MachineNoise::new(&noise, 1, 60 * S).up_for(up_ns).served(2 * S, MS);
+        assert_eq!(service(0), 2 * S + 3 * MS);
+        assert_eq!(service(9 * S), 2 * S + MS);
+        assert_eq!(service(Nanos::MAX), 2 * S + MS);
+        assert_eq!(MachineNoise::new(&noise, 1, 60 * S).served(0, MS), MS);
     }
 
     #[test]

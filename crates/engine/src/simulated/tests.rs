@@ -41,7 +41,7 @@ struct RecordingObserver {
 }
 
 impl TrialObserver for RecordingObserver {
-    fn begins(&mut self, phase: Phase) -> io::Result<()> {
+    fn begins(&mut self, phase: Phase, _late_ns: Nanos) -> io::Result<()> {
         self.phases.push(phase);
         Ok(())
     }
@@ -78,7 +78,7 @@ impl TrialObserver for RecordingObserver {
         Ok(())
     }
 
-    fn ends(&mut self) -> io::Result<()> {
+    fn ends(&mut self, _late_ns: Nanos) -> io::Result<()> {
         Ok(())
     }
 }

@@ -164,17 +164,17 @@ impl GeneratorObserver for OwnFigures<'_> {
         }
     }
 
-    fn begins_measuring(&mut self) {
+    fn begins_measuring(&mut self, late_ns: Nanos) {
         if let Some(watch) = self.watch.as_ref().filter(|_| self.offer.ends.warm_up_from.is_some())
         {
             watch.begin_window();
         }
-        self.mark = Some(UsageMark::now());
+        self.mark = Some(UsageMark::at_begin(late_ns));
         self.connections.iter().for_each(OwnConnections::phase);
     }
 
-    fn ends_measuring(&mut self) {
-        self.usage = self.mark.as_ref().and_then(UsageMark::until_now);
+    fn ends_measuring(&mut self, late_ns: Nanos) {
+        self.usage = self.mark.as_ref().and_then(|mark| mark.until_end(late_ns));
         if let Some(watch) = &self.watch {
             watch.end_window();
         }

@@ -61,7 +61,7 @@ struct PartObserver<F> {
 }
 
 impl<F: FnMut(usize)> TrialObserver for PartObserver<F> {
-    fn begins(&mut self, _phase: Phase) -> io::Result<()> {
+    fn begins(&mut self, _phase: Phase, _late_ns: Nanos) -> io::Result<()> {
         Ok(())
     }
 
@@ -76,7 +76,7 @@ impl<F: FnMut(usize)> TrialObserver for PartObserver<F> {
         Ok(())
     }
 
-    fn ends(&mut self) -> io::Result<()> {
+    fn ends(&mut self, _late_ns: Nanos) -> io::Result<()> {
         Ok(())
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use driver::{Datum, Target};
 use engine::{Outcome, Pacing, PhaseEnds, TrialObserver, Workers, worker_pool};
-use measure::{Interval, Phase};
+use measure::{Interval, Nanos, Phase};
 use plan::{Limit, Plan, Source};
 
 use zeroize::Zeroizing;
@@ -54,7 +54,7 @@ impl RunListener for Silent {
 }
 
 impl TrialObserver for Silent {
-    fn begins(&mut self, _phase: Phase) -> io::Result<()> {
+    fn begins(&mut self, _phase: Phase, _late_ns: Nanos) -> io::Result<()> {
         Ok(())
     }
 
@@ -62,7 +62,7 @@ impl TrialObserver for Silent {
         Ok(())
     }
 
-    fn ends(&mut self) -> io::Result<()> {
+    fn ends(&mut self, _late_ns: Nanos) -> io::Result<()> {
         Ok(())
     }
 }
