@@ -6,10 +6,6 @@ use nix::sys::resource::{Usage, UsageWho, getrusage};
 use nix::sys::time::TimeVal;
 use record::ClientUsage;
 
-/// Counters that are read later than at the edges of the measured time, by more than one part in so many of it in all, are
-/// not those of the measured time.
-const LATE_PARTS: u64 = 10;
-
 /// A reading of this process's counters.
 pub(crate) struct UsageMark {
     /// `None` where the kernel does not report them.
@@ -25,36 +21,34 @@ impl UsageMark {
         Self { usage: getrusage(UsageWho::RUSAGE_SELF).ok(), clock: Clock::monotonic(), late_ns }
     }
 
-    /// The use in the measured time, which has ended so long ago, with the peak of memory so far. `None` when either reading
-    /// was late: on a busy machine this thread may not run until a short window is over.
+    /// The use in the measured time, which has ended so long ago, with the peak of memory so far. On a busy machine this
+    /// thread may not run until a part of a short window is over: what was used before it did is taken to be like the rest.
+    /// `None` when that was more than half of the window.
     pub(crate) fn until_end(&self, late_ns: Nanos) -> Option<ClientUsage> {
         let before = self.usage?;
         let after = getrusage(UsageWho::RUSAGE_SELF).ok()?;
-        if is_too_late([self.late_ns, late_ns], self.clock.now()) {
-            return None;
-        }
-        let [user_ns, system_ns] = [Usage::user_time, Usage::system_time]
-            .map(|time| time_ns(time(&after)).saturating_sub(time_ns(time(&before))));
+        let read = read_part([self.late_ns, late_ns], self.clock.now())?;
+        let whole = |count: u64| (count as f64 / read).round() as u64;
+        let time = |of: fn(&Usage) -> TimeVal| {
+            whole(time_ns(of(&after)).saturating_sub(time_ns(of(&before))))
+        };
+        let switches = |of: fn(&Usage) -> i64| whole(unsigned(of(&after) - of(&before)));
         Some(ClientUsage {
-            user_ns,
-            system_ns,
-            voluntary_switches: difference(
-                after.voluntary_context_switches(),
-                before.voluntary_context_switches(),
-            ),
-            involuntary_switches: difference(
-                after.involuntary_context_switches(),
-                before.involuntary_context_switches(),
-            ),
+            user_ns: time(Usage::user_time),
+            system_ns: time(Usage::system_time),
+            voluntary_switches: switches(Usage::voluntary_context_switches),
+            involuntary_switches: switches(Usage::involuntary_context_switches),
             peak_rss_bytes: peak_rss_bytes()?,
         })
     }
 }
 
-/// Whether two readings, each so much later than the edges of the measured time and so far apart, are too late for it.
-fn is_too_late([begin_ns, end_ns]: [Nanos; 2], apart_ns: Nanos) -> bool {
+/// The part of a window that is between two readings, each so much later than its edges and so far apart; `None` for less
+/// than half of it. Load after the end is no more than a drain.
+fn read_part([begin_ns, end_ns]: [Nanos; 2], apart_ns: Nanos) -> Option<f64> {
     let length_ns = (apart_ns + begin_ns).saturating_sub(end_ns);
-    (begin_ns + end_ns).saturating_mul(LATE_PARTS) > length_ns
+    let read = apart_ns.saturating_sub(end_ns) as f64 / length_ns as f64;
+    (read >= 0.5).then_some(read)
 }
 
 /// The most memory that this process has held. The maximum of getrusage(2) is no such figure: it survives exec, and
@@ -62,10 +56,6 @@ fn is_too_late([begin_ns, end_ns]: [Nanos; 2], apart_ns: Nanos) -> bool {
 fn peak_rss_bytes() -> Option<u64> {
     let status = procfs::process::Process::myself().ok()?.status().ok()?;
     Some(status.vmhwm? * 1024)
-}
-
-fn difference(after: i64, before: i64) -> u64 {
-    unsigned(after - before)
 }
 
 fn unsigned(count: i64) -> u64 {
@@ -88,14 +78,15 @@ mod tests {
     const PARENT_BYTES: usize = 192 << 20;
 
     #[test]
-    fn readings_that_are_late_for_a_window_are_not_its_use() {
+    fn late_readings_are_of_a_part_of_the_window_or_of_none() {
         const MS: Nanos = 1_000_000;
-        // 300 ms, from 10 ms after their begin to 20 ms after their end, and to 21 ms after it.
-        assert!(!is_too_late([10 * MS, 20 * MS], 310 * MS));
-        assert!(is_too_late([10 * MS, 21 * MS], 311 * MS));
+        // 300 ms, from 0, 75 and 160 ms after their begin to 20 ms after their end.
+        assert_eq!(read_part([0, 20 * MS], 320 * MS), Some(1.0));
+        assert_eq!(read_part([75 * MS, 20 * MS], 245 * MS), Some(0.75));
+        assert_eq!(read_part([160 * MS, 20 * MS], 160 * MS), None);
         // Both edges at once, as when this thread ran for the first time after the window.
-        assert!(is_too_late([300 * MS, 0], 0));
-        assert!(!is_too_late([0, 0], 0));
+        assert_eq!(read_part([320 * MS, 20 * MS], 0), None);
+        assert_eq!(read_part([0, 0], 0), None);
     }
 
     #[test]

@@ -142,17 +142,21 @@ fn add_counters(all: &mut Counted, more: &Counted) {
     }
 }
 
-/// The CPU time of all windows; `None` when it is not known of one of them.
-pub(super) fn usage(mut windows: impl Iterator<Item = Option<ClientUsage>>) -> Option<ClientUsage> {
-    let first = windows.next()??;
-    windows.try_fold(first, |all, more| {
-        let more = more?;
-        Some(ClientUsage {
-            user_ns: sum([all.user_ns, more.user_ns]),
-            system_ns: sum([all.system_ns, more.system_ns]),
-            voluntary_switches: sum([all.voluntary_switches, more.voluntary_switches]),
-            involuntary_switches: sum([all.involuntary_switches, more.involuntary_switches]),
-            peak_rss_bytes: all.peak_rss_bytes.max(more.peak_rss_bytes),
-        })
+/// The use of resources in all windows, where those of which it is not known have that of the others on average; `None`
+/// when it is known of fewer than half.
+pub(super) fn usage(windows: impl Iterator<Item = Option<ClientUsage>>) -> Option<ClientUsage> {
+    let all: Vec<Option<ClientUsage>> = windows.collect();
+    let known: Vec<ClientUsage> = all.iter().flatten().copied().collect();
+    let peak_rss_bytes = known.iter().map(|one| one.peak_rss_bytes).max()?;
+    let whole = |of: fn(&ClientUsage) -> u64| {
+        let known_sum: u64 = sum(known.iter().map(of));
+        (known_sum as f64 * all.len() as f64 / known.len() as f64).round() as u64
+    };
+    (known.len() * 2 >= all.len()).then(|| ClientUsage {
+        user_ns: whole(|one| one.user_ns),
+        system_ns: whole(|one| one.system_ns),
+        voluntary_switches: whole(|one| one.voluntary_switches),
+        involuntary_switches: whole(|one| one.involuntary_switches),
+        peak_rss_bytes,
     })
 }

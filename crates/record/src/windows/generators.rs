@@ -23,6 +23,10 @@ pub(super) fn pooled(ends: &[(&TrialEnd, Slot)]) -> Vec<GeneratorRecord> {
         }
         all.iter_mut().zip(each).for_each(|(one, more)| merge(one, more));
     }
+    for (at, one) in all.iter_mut().enumerate() {
+        let begun = ends.iter().filter(|(end, _)| end.measure_started.is_some());
+        one.usage = usage(begun.filter_map(|(end, _)| Some(end.generators.get(at)?.usage)));
+    }
     all
 }
 
@@ -73,7 +77,6 @@ fn merge(one: &mut GeneratorRecord, more: GeneratorRecord) {
     one.latencies.merge(&more.latencies);
     one.lateness.merge(&more.lateness);
     one.start_delays.merge(&more.start_delays);
-    one.usage = usage([one.usage, more.usage].into_iter());
     one.generator = match (one.generator.take(), more.generator) {
         (Some(before), Some(after)) => Some(joined(before, after)),
         _ => None,

@@ -96,6 +96,19 @@ fn windows_are_one_trial_with_all_counts_on_one_clock() {
 }
 
 #[test]
+fn the_use_of_a_window_that_is_not_known_is_that_of_the_others_on_average() {
+    let user_ns = |unknown: &[usize]| {
+        let mut trials = numbered((0..3).map(|at| window(("a", at), 0, &[1], 1)).collect());
+        for at in unknown {
+            trials[*at].end.as_mut().unwrap().usage = None;
+        }
+        let a = pooled(trials, 3, &RunStatus::Complete).swap_remove(0);
+        a.end.unwrap().usage.map(|usage| usage.user_ns)
+    };
+    assert_eq!([user_ns(&[]), user_ns(&[1]), user_ns(&[0, 2])], [Some(9), Some(9), None]);
+}
+
+#[test]
 fn other_trials_stay_as_they_are_and_loads_and_rounds_stay_apart() {
     let mut trials = run();
     trials.iter_mut().for_each(|trial| trial.header.window = None);

@@ -151,11 +151,13 @@ impl KnownGenerators {
         stalls.reduce(|both, one| overlaps(&both, &one)).unwrap_or_default()
     }
 
-    /// The use of all generators together, with the most memory of one; `None` when none has told its own.
+    /// The use of all generators together, with the most memory of one; `None` when it is not known of one. A lost generator
+    /// counts as far as it has told.
     pub(crate) fn usage(&self) -> Option<ClientUsage> {
         let all = self.all();
-        let each = all.iter().filter_map(|one| one.record.usage);
-        each.reduce(|one, other| ClientUsage {
+        let told = all.iter().filter(|one| one.record.lost.is_none() || one.record.usage.is_some());
+        let each = told.map(|one| one.record.usage).collect::<Option<Vec<_>>>()?;
+        each.into_iter().reduce(|one, other| ClientUsage {
             user_ns: sum([one.user_ns, other.user_ns]),
             system_ns: sum([one.system_ns, other.system_ns]),
             voluntary_switches: sum([one.voluntary_switches, other.voluntary_switches]),
