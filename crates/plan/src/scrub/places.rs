@@ -133,7 +133,8 @@ fn items(text: &str, start: usize) -> Vec<Range<usize>> {
             let inside = at + fence.len();
             let end = inside + end_of_quoted(&text[inside..], fence);
             found.push(inside..end);
-            at = text.len().min(end + fence.len());
+            // Without a closing quote the value ends elsewhere.
+            at = if text[end..].starts_with(fence) { end + fence.len() } else { end };
             continue;
         }
         let is_bare = |c: char| !(c.is_whitespace() || ",=:[]{}\"'".contains(c));
