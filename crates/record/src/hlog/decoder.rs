@@ -117,9 +117,9 @@ fn plain(bytes: &[u8]) -> Result<Vec<u8>, String> {
     let Some((head, counts)) = plain.split_at_checked(PLAIN_HEAD) else {
         return Err("it is cut".to_owned());
     };
-    if number(&head[4..]).is_none_or(|length| length > counts.len()) {
+    let Some(counts) = number(&head[4..]).and_then(|length| counts.get(..length)) else {
         return Err("it has fewer counts than its head says".to_owned());
-    }
+    };
     // The library negates it, which does not fit.
     if counts.windows(LEAST_COUNT.len()).any(|bytes| bytes == LEAST_COUNT) {
         return Err("it has a count that is out of range".to_owned());
