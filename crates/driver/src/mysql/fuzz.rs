@@ -6,9 +6,9 @@ use fuzzing::SECRET;
 
 use super::Url;
 use super::codec::{
-    AuthReply, BoundTypes, Escapes, Greeting, PacketReader, Prepared, Reply, ReplyProgress,
-    RowFormat, RowProgress, RowSet, ServerError, TextTemplate, append_literal, encode_execute,
-    quote_identifier,
+    AuthReply, BoundTypes, Escapes, Greeting, PACKET_BYTES_MAX, PacketReader, Prepared, Reply,
+    ReplyProgress, RowFormat, RowProgress, RowSet, ServerError, TextTemplate, append_literal,
+    encode_execute, quote_identifier,
 };
 use super::option_file::OptionFile;
 use crate::{Rows, Value};
@@ -190,7 +190,7 @@ fn server_error(bytes: &[u8]) {
     }
 }
 
-/// A prepared statement of any shape is executed with a request whose length matches its header.
+/// A prepared statement of any shape is executed with a request whose length matches its headers.
 fn prepared(bytes: &[u8]) {
     let Ok(prepared) = Prepared::parse(bytes) else { return };
     let _ = prepared.packets_to_come(true) + prepared.packets_to_come(false);
@@ -203,7 +203,10 @@ fn prepared(bytes: &[u8]) {
     let mut packet_reader = PacketReader::default();
     packet_reader.push(&request);
     let message = packet_reader.next();
-    assert!(matches!(&message, Ok(Some((payload, 0))) if payload.len() + 4 == request.len()));
+    let Ok(Some((payload, last))) = message else { panic!("{message:?}") };
+    // A request that is longer than a packet is several.
+    let packets = payload.len() / PACKET_BYTES_MAX + 1;
+    assert_eq!((usize::from(last) + 1, payload.len() + 4 * packets), (packets, request.len()));
 }
 
 /// A template keeps its text, and a value that is filled in stays within its quotes.
