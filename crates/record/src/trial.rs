@@ -285,6 +285,32 @@ impl ClientUsage {
     pub fn switches(&self) -> u64 {
         sum([self.voluntary_switches, self.involuntary_switches])
     }
+
+    /// Of several processes or windows together, with the most memory of one; `None` without any.
+    pub fn sum(all: &[Self]) -> Option<Self> {
+        let peak_rss_bytes = all.iter().map(|one| one.peak_rss_bytes).max()?;
+        let total = |of: fn(&Self) -> u64| sum(all.iter().map(of));
+        Some(Self {
+            user_ns: total(|one| one.user_ns),
+            system_ns: total(|one| one.system_ns),
+            voluntary_switches: total(|one| one.voluntary_switches),
+            involuntary_switches: total(|one| one.involuntary_switches),
+            peak_rss_bytes,
+        })
+    }
+
+    /// That of so many times the time; the memory stays the same.
+    #[must_use]
+    pub fn times(self, factor: f64) -> Self {
+        let scaled = |count: u64| (count as f64 * factor).round() as u64;
+        Self {
+            user_ns: scaled(self.user_ns),
+            system_ns: scaled(self.system_ns),
+            voluntary_switches: scaled(self.voluntary_switches),
+            involuntary_switches: scaled(self.involuntary_switches),
+            peak_rss_bytes: self.peak_rss_bytes,
+        }
+    }
 }
 
 impl TrialRecord {

@@ -37,6 +37,12 @@ pub(crate) fn groups<'d, 'a>(digest: &'d Digest<'a>) -> Vec<Group<'d, 'a>> {
     groups
 }
 
+/// Names a figure of a point in findings.
+pub(crate) fn place(point: &Point<'_>, figure: Figure) -> String {
+    let load = load_text(point.clients, point.rate);
+    format!("{}, {}, {load}: {}", point.system, point.workload, figure.name())
+}
+
 /// The groups without their comparisons.
 fn of_points<'d, 'a>(digest: &'d Digest<'a>) -> Vec<Group<'d, 'a>> {
     let mut groups: Vec<Group<'d, 'a>> = Vec::new();

@@ -193,7 +193,7 @@ pub(crate) fn over_all(
     })
 }
 
-/// What the covariates that all windows of both have make of a comparison; `None` without windows or covariates.
+/// What the covariates that half of the windows of each round have, or more, make of a comparison; `None` without windows or covariates.
 fn control(
     digest: &Digest<'_>,
     points: [&Point<'_>; 2],
@@ -204,13 +204,20 @@ fn control(
     let records = || points.iter().flat_map(|point| windows(digest, point)).map(|it| it.1.record);
     // Dyno's own CPU time alone would be a covariate that the variant can move.
     records().next().filter(|_| records().all(|window| window.speed.is_some()))?;
-    let is_known = |covariate: &Covariate| records().all(|it| covariate.of(it).is_some());
+    // A window without it is left out; each round has others.
+    let is_known = |covariate: &Covariate| {
+        let mut rounds = points.iter().flat_map(|point| digest.complete(point));
+        rounds.all(|trial| {
+            let known = trial.windows.iter().filter(|it| covariate.of(it.record).is_some());
+            known.count() * 2 >= trial.windows.len()
+        })
+    };
     let covariates: Vec<Covariate> = Covariate::ALL.into_iter().filter(is_known).collect();
     let figures = |point: &Point<'_>| -> Option<Vec<WindowFigure>> {
         let of = |(round, window): (u32, &Trial<'_>)| {
-            let values = covariates.iter().map(|covariate| covariate.of(window.record));
-            let (value, covariates) = (figure.of(window)?, values.collect::<Option<_>>()?);
-            Some(WindowFigure { round, value, covariates })
+            let of = |covariate: &Covariate| covariate.of(window.record).unwrap_or(f64::NAN);
+            let covariates = covariates.iter().map(of).collect();
+            Some(WindowFigure { round, value: figure.of(window)?, covariates })
         };
         windows(digest, point).map(of).collect()
     };

@@ -2,8 +2,8 @@
 
 use analysis::{Comparison, Finding, Significance, check_baseline_again};
 
-use crate::comparison::{Group, groups};
-use crate::digest::{Digest, load_text};
+use crate::comparison::{Group, groups, place};
+use crate::digest::Digest;
 use crate::number::percent;
 
 /// The head of its column.
@@ -46,9 +46,7 @@ pub(crate) fn findings(digest: &Digest<'_>) -> Vec<Finding> {
         let points = group.points(name);
         let compared = points.iter().filter_map(|point| {
             let figure = group.judged_by(&[point]);
-            let load = load_text(point.clients, point.rate);
-            let place = format!("{}, {}, {load}: {}", point.system, point.workload, figure.name());
-            Some((place, group.compare(point, figure)?))
+            Some((place(point, figure), group.compare(point, figure)?))
         });
         check_baseline_again(&compared.collect::<Vec<_>>(), group.least_difference())
     };

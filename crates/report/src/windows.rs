@@ -3,8 +3,8 @@
 use analysis::{Finding, RoundsOfWindows, check_first_windows};
 use serde_json::{Value, json};
 
-use crate::comparison::{Group, groups};
-use crate::digest::{Digest, Point, Trial, load_text};
+use crate::comparison::{Group, groups, place};
+use crate::digest::{Digest, Point, Trial};
 use crate::finding;
 use crate::json::{extend, figures, identity};
 use crate::number::several;
@@ -41,9 +41,7 @@ fn rounds(
     let figure = group.judged_by(&[point]);
     let of_trial = |trial: &Trial<'_>| trial.windows.iter().map(|it| figure.of(it)).collect();
     let rounds = digest.complete(point).map(of_trial).collect::<Option<Vec<_>>>()?;
-    let load = load_text(point.clients, point.rate);
-    let place = format!("{}, {}, {load}: {}", point.system, point.workload, figure.name());
-    Some(RoundsOfWindows { place, rounds })
+    Some(RoundsOfWindows { place: place(point, figure), rounds })
 }
 
 /// The names of the systems that were up beside that of a trial; `None` when there were none.

@@ -118,9 +118,12 @@ mod tests {
     const S: u64 = 1_000_000_000;
 
     fn plan(load: &str) -> Plan {
-        let text = format!("system = \"simulated\"\nworkload = \"simulated\"\n[load]\n{load}\n");
-        let folder = std::path::PathBuf::new();
-        Plan::parse(plan::Source { name: "x".to_owned(), text, folder }).unwrap()
+        parsed(&format!("system = \"simulated\"\nworkload = \"simulated\"\n[load]\n{load}\n"))
+    }
+
+    fn parsed(text: &str) -> Plan {
+        let (name, folder) = ("x".to_owned(), std::path::PathBuf::new());
+        Plan::parse(plan::Source { name, text: text.to_owned(), folder }).unwrap()
     }
 
     #[test]
@@ -163,12 +166,7 @@ mod tests {
         let text = "workload = \"simulated\"\ninterleave = { windows = 2 }\nrepetitions = 2\n\
                     [systems.s]\nkind = \"simulated\"\n[systems.s.variants.a]\n[systems.s.variants.b]\n\
                     [load]\ntime = \"2s\"\nprewarm = \"5s\"\nwarm_up = \"1s\"\n";
-        let source = plan::Source {
-            name: "x".to_owned(),
-            text: text.to_owned(),
-            folder: std::path::PathBuf::new(),
-        };
-        let plan = Plan::parse(source).unwrap();
+        let plan = parsed(text);
         let times = plan.trials().into_iter().map(|trial| simulated_times(&plan, trial));
         let seconds: Vec<_> = times.map(|(origin_ns, up_ns)| (origin_ns / S, up_ns / S)).collect();
         // Within a round the second turn is the first one backwards.

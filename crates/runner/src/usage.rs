@@ -28,18 +28,17 @@ impl UsageMark {
         let before = self.usage?;
         let after = getrusage(UsageWho::RUSAGE_SELF).ok()?;
         let read = read_part([self.late_ns, late_ns], self.clock.now())?;
-        let whole = |count: u64| (count as f64 / read).round() as u64;
-        let time = |of: fn(&Usage) -> TimeVal| {
-            whole(time_ns(of(&after)).saturating_sub(time_ns(of(&before))))
-        };
-        let switches = |of: fn(&Usage) -> i64| whole(unsigned(of(&after) - of(&before)));
-        Some(ClientUsage {
+        let time =
+            |of: fn(&Usage) -> TimeVal| time_ns(of(&after)).saturating_sub(time_ns(of(&before)));
+        let switches = |of: fn(&Usage) -> i64| unsigned(of(&after) - of(&before));
+        let between = ClientUsage {
             user_ns: time(Usage::user_time),
             system_ns: time(Usage::system_time),
             voluntary_switches: switches(Usage::voluntary_context_switches),
             involuntary_switches: switches(Usage::involuntary_context_switches),
             peak_rss_bytes: peak_rss_bytes()?,
-        })
+        };
+        Some(between.times(1.0 / read))
     }
 }
 

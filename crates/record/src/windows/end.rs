@@ -147,16 +147,7 @@ fn add_counters(all: &mut Counted, more: &Counted) {
 pub(super) fn usage(windows: impl Iterator<Item = Option<ClientUsage>>) -> Option<ClientUsage> {
     let all: Vec<Option<ClientUsage>> = windows.collect();
     let known: Vec<ClientUsage> = all.iter().flatten().copied().collect();
-    let peak_rss_bytes = known.iter().map(|one| one.peak_rss_bytes).max()?;
-    let whole = |of: fn(&ClientUsage) -> u64| {
-        let known_sum: u64 = sum(known.iter().map(of));
-        (known_sum as f64 * all.len() as f64 / known.len() as f64).round() as u64
-    };
-    (known.len() * 2 >= all.len()).then(|| ClientUsage {
-        user_ns: whole(|one| one.user_ns),
-        system_ns: whole(|one| one.system_ns),
-        voluntary_switches: whole(|one| one.voluntary_switches),
-        involuntary_switches: whole(|one| one.involuntary_switches),
-        peak_rss_bytes,
-    })
+    let is_enough = known.len() * 2 >= all.len();
+    let whole = |sum: ClientUsage| sum.times(all.len() as f64 / known.len() as f64);
+    ClientUsage::sum(&known).filter(|_| is_enough).map(whole)
 }

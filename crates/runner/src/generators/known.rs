@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use engine::{GeneratorEnd, Part};
 use measure::{
     ClockComparison, ConnectionsReading, Edges, GeneratorClock, GeneratorLoss, GeneratorStall,
-    HostFacts, Interval, Nanos, Operation, Phase, ProcessIdentity, Tally, sum,
+    HostFacts, Interval, Nanos, Operation, Phase, ProcessIdentity, Tally,
 };
 use record::{ClientUsage, GeneratorRecord};
 
@@ -157,13 +157,7 @@ impl KnownGenerators {
         let all = self.all();
         let told = all.iter().filter(|one| one.record.lost.is_none() || one.record.usage.is_some());
         let each = told.map(|one| one.record.usage).collect::<Option<Vec<_>>>()?;
-        each.into_iter().reduce(|one, other| ClientUsage {
-            user_ns: sum([one.user_ns, other.user_ns]),
-            system_ns: sum([one.system_ns, other.system_ns]),
-            voluntary_switches: sum([one.voluntary_switches, other.voluntary_switches]),
-            involuntary_switches: sum([one.involuntary_switches, other.involuntary_switches]),
-            peak_rss_bytes: one.peak_rss_bytes.max(other.peak_rss_bytes),
-        })
+        ClientUsage::sum(&each)
     }
 
     /// The generators for the record.
