@@ -346,7 +346,11 @@ impl<'a> Trial<'a> {
         let found = check(&measured, &summary);
         let of_window = |window: &'a TrialRecord| Self::new(window, percentiles, usable);
         let windows: Vec<Self> = record.windows.iter().map(of_window).collect();
-        let findings = if windows.is_empty() { found } else { windows::findings(found, &windows) };
+        let findings = match record.header.window {
+            Some(_) => windows::of_one(found),
+            None if windows.is_empty() => found,
+            None => windows::findings(found, &windows),
+        };
         Self { record, summary, due, findings, probe: None, windows }
     }
 

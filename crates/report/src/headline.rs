@@ -10,8 +10,8 @@ use crate::number::{bounded, latency, number, several};
 /// The percentile that is shown.
 const PERCENT: f64 = 99.0;
 
-/// The figures of a trial as its report has them, such as `782 tps, 15,640 qps, p99 3.20 ms`, and whether it is doubtful
-/// or invalid.
+/// The figures of a trial as its report has them, such as `782 tps, 15,640 qps, p99 3.20 ms`, and why it is doubtful or
+/// invalid.
 pub fn trial_headline(record: &TrialRecord) -> String {
     let trial = Trial::new(record, &[PERCENT], None);
     let summary = &trial.summary;
@@ -21,7 +21,7 @@ pub fn trial_headline(record: &TrialRecord) -> String {
     };
     let verdict = match trial.validity() {
         Validity::Valid => String::new(),
-        verdict => format!(", {}", verdict.name()),
+        _ => format!(", {}", trial.validity_text()),
     };
     format!(
         "{} tps, {} qps, p99 {}{failed}{verdict}",
@@ -103,6 +103,7 @@ mod tests {
 
     #[test]
     fn a_trial_without_an_answer_has_no_percentile() {
-        assert_eq!(trial_headline(&sample::failed().trials[0]), "0 tps, 0 qps, p99 -, invalid");
+        let told = "0 tps, 0 qps, p99 -, invalid: failed, nothing-measured";
+        assert_eq!(trial_headline(&sample::failed().trials[0]), told);
     }
 }

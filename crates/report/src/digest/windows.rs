@@ -4,11 +4,17 @@ use analysis::{Code, Finding, Value};
 
 use super::Trial;
 
+/// What was found in one window: only what a window can tell alone.
+pub(super) fn of_one(mut found: Vec<Finding>) -> Vec<Finding> {
+    found.retain(|finding| !is_of_whole(finding.code));
+    found
+}
+
 /// What was found in the windows, each kind once with the figures of the first of them, and in the whole trial.
 pub(super) fn findings(whole: Vec<Finding>, windows: &[Trial<'_>]) -> Vec<Finding> {
     let mut found: Vec<(Finding, u64, u64)> = Vec::new();
     for (number, window) in (1..).zip(windows) {
-        for finding in window.findings.iter().filter(|it| !is_of_whole(it.code)) {
+        for finding in &window.findings {
             let is_alike = |(known, _, _): &&mut (Finding, u64, u64)| {
                 known.code == finding.code && known.subject == finding.subject
             };
@@ -56,15 +62,29 @@ fn is_end(code: Code) -> bool {
 mod tests {
     use record::TrialRecord;
 
-    use crate::digest::Digest;
+    use crate::digest::{Digest, Trial};
     use crate::sample;
+
+    fn window(mut trial: TrialRecord) -> TrialRecord {
+        trial.header.window = Some(0);
+        trial
+    }
+
+    #[test]
+    fn what_is_judged_by_the_sum_of_windows_does_not_speak_against_one() {
+        let mut trial = sample::run().trials.swap_remove(0);
+        trial.total.failed_transactions = trial.total.transactions;
+        let reasons = |trial: &TrialRecord| Trial::new(trial, &[50.0], None).reasons();
+        assert_eq!(reasons(&trial), ["failures"]);
+        assert_eq!(reasons(&window(trial)), [""; 0]);
+    }
 
     #[test]
     fn what_windows_show_is_told_once_with_the_number_of_the_others() {
         let mut run = sample::stalled();
         let stalled = run.trials[0].clone();
         let well = sample::run().trials.swap_remove(0);
-        let windows = vec![well.clone(), stalled.clone(), stalled];
+        let windows = [&well, &stalled, &stalled].map(|trial| window(trial.clone())).into();
         run.trials[0] = TrialRecord { windows, ..well };
         let digest = Digest::new(&run);
         let [trial] = &digest.trials[..] else { panic!("one trial") };
