@@ -121,13 +121,24 @@ fn plain(bytes: &[u8]) -> Result<Vec<u8>, String> {
         return Err("it has fewer counts than its head says".to_owned());
     };
     // The library negates it, which does not fit.
-    if counts.windows(LEAST_COUNT.len()).any(|bytes| bytes == LEAST_COUNT) {
+    if numbers(counts).any(|bytes| bytes == LEAST_COUNT) {
         return Err("it has a count that is out of range".to_owned());
     }
     if number(&head[12..]).is_none_or(|digits| digits > usize::from(SIGNIFICANT_DIGITS)) {
         return Err(format!("it has more than {SIGNIFICANT_DIGITS} significant digits"));
     }
     Ok(plain)
+}
+
+/// The bytes of each of the counts.
+fn numbers(mut counts: &[u8]) -> impl Iterator<Item = &[u8]> {
+    std::iter::from_fn(move || {
+        let most = counts.len().min(LEAST_COUNT.len());
+        let end = counts[..most].iter().position(|byte| byte & 0x80 == 0);
+        let (number, rest) = counts.split_at(end.map_or(most, |end| end + 1));
+        counts = rest;
+        (!number.is_empty()).then_some(number)
+    })
 }
 
 #[cfg(test)]
@@ -206,6 +217,12 @@ mod tests {
         bomb.extend_from_slice(&u32::try_from(deflated.len()).unwrap().to_be_bytes());
         bomb.extend_from_slice(&deflated);
         assert_eq!(decode(&bomb).unwrap_err(), "histogram: it has more than 1048576 bytes");
+    }
+
+    #[test]
+    fn counts_are_told_apart_by_their_bytes() {
+        let counts: Vec<&[u8]> = vec![&[2], &[0xfe; 9], &LEAST_COUNT, &[0x80, 1], &[0x80]];
+        assert_eq!(numbers(&counts.concat()).collect::<Vec<_>>(), counts);
     }
 
     #[test]
