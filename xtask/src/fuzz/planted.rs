@@ -41,12 +41,19 @@ impl Fault {
     /// The text with the fault, which only processes have that the environment names it to.
     fn plant(&self, text: &str) -> anyhow::Result<String> {
         let Self { target, file, right, wrong } = self;
-        if text.matches(&**right).count() != 1 {
-            bail!("{}: `{right}` is not there once", file.display());
+        let Some((before, after)) = text.split_once(&**right) else {
+            bail!("{}: `{right}` is not there", file.display());
+        };
+        let is_of_name = |it: char| it.is_alphanumeric() || it == '_';
+        let is_cut = right.starts_with(is_of_name)
+            && before.ends_with(|it| it == '.' || is_of_name(it))
+            || right.ends_with(is_of_name) && after.starts_with(is_of_name);
+        if is_cut || after.contains(&**right) {
+            bail!("{}: `{right}` is not there once, with whole names", file.display());
         }
         let is_asked = format!("std::env::var(\"{VARIABLE}\").is_ok_and(|it| it == \"{target}\")");
         let either = format!("(if {is_asked} {{ {wrong} }} else {{ {right} }})");
-        Ok(text.replace(&**right, &either))
+        Ok(format!("{before}{either}{after}"))
     }
 }
 
