@@ -75,7 +75,8 @@ impl Decoder {
             && plain_head[32..] == 1_f64.to_be_bytes();
         let counts = counts.get(..number(&plain_head[4..])?)?;
         let most = plain_head[24..].first_chunk().copied().map(u64::from_be_bytes)?;
-        is_dyno_s.then(|| LatencyHistogram::from_encoded(counts, most)).flatten()
+        // The library refuses a range that does not double its smallest value.
+        (is_dyno_s && most >= 2).then(|| LatencyHistogram::from_encoded(counts, most)).flatten()
     }
 }
 
