@@ -63,9 +63,10 @@ impl Ended<'_> {
         let figure = Figure::of_rule(figure).name();
         let rule = match goal {
             RoundsGoal::Decide(margin) => format!(
-                "the {figure} of every variant is shown to differ from that of {}, or to be within {} of it",
+                "the {figure} of every variant is shown to differ from that of {} (and the ratio does by {margin} or \
+                 more), or to be within {margin} of it",
                 self.baseline,
-                percent(margin)
+                margin = percent(margin)
             ),
             RoundsGoal::Width(width) => format!(
                 "half the width of the 95 % interval of every ratio of {figure} is at most {}",
@@ -207,7 +208,7 @@ mod tests {
     fn rounds_that_ended_by_a_decision_have_the_interval_of_the_sequence() {
         let (row, text, json) = views(&sample::rounds(Decide(0.03), 6, 1.2, 0.01));
         assert!(row.contains("faster") && row.contains("1.171 to 1.230"), "{row}");
-        assert!(text.contains("differ from that of v1, or to be within 3.0 % of it"), "{text}");
+        assert!(text.contains("differ from that of v1 (and the ratio does by 3.0 % or more), or to be within 3.0 % of it"), "{text}");
         assert!(text.contains("because that was reached: v3 (half width 2.5 %)."), "{text}");
         assert_eq!((&json["goal"], &json["ended"]), (&"decide".into(), &"reached".into()));
         let (row, _, json) = views(&sample::rounds(Decide(0.03), 6, 1.0, 0.002));

@@ -64,7 +64,7 @@ fn of_variant(digest: &Digest<'_>, group: &Group<'_, '_>, at: usize, name: &str)
     let has_several = found.ratio.rounds >= ROUNDS_MIN;
     let code = match found.verdict {
         Significance::TooFewRounds if has_several => Code::Undecided,
-        verdict => code(figure, verdict),
+        _ => code(&verdict),
     };
     Conclusion::new(code, values, Some(Place::Variants(at)))
 }
@@ -125,10 +125,10 @@ pub(crate) fn of_loads(verdicts: &[Verdict]) -> (Code, Values) {
     let figure = ("figure", text(first.figure.name()));
     if let [only] = verdicts {
         let values = [vec![figure], of_one(only), vec![repetitions(only)]].concat();
-        return (code(only.figure, only.significance), values);
+        return (code(only), values);
     }
     let of = |wanted: Code| -> Vec<&Verdict> {
-        verdicts.iter().filter(|it| code(it.figure, it.significance) == wanted).collect()
+        verdicts.iter().filter(|it| code(it) == wanted).collect()
     };
     let loads = ("loads", Value::Small(verdicts.len() as u64));
     let fewest = verdicts.iter().min_by_key(|it| it.repetitions).map(repetitions);
@@ -201,13 +201,19 @@ fn changes(verdicts: &[&Verdict]) -> Values {
     values
 }
 
-fn code(figure: Figure, significance: Significance) -> Code {
-    match significance {
-        Significance::Higher if figure.is_time() => Code::Slower,
-        Significance::Lower if figure.is_time() => Code::Faster,
-        Significance::Higher => Code::Faster,
-        Significance::Lower => Code::Slower,
+fn code(verdict: &Verdict) -> Code {
+    let [low, high] = verdict.interval;
+    let is_higher_faster = !verdict.figure.is_time();
+    match verdict.significance {
+        Significance::Higher if is_higher_faster => Code::Faster,
+        Significance::Higher => Code::Slower,
+        Significance::Lower if is_higher_faster => Code::Slower,
+        Significance::Lower => Code::Faster,
         Significance::Equal => Code::NoDifference,
+        Significance::Undecided if low > 0.0 && is_higher_faster => Code::SlightlyFaster,
+        Significance::Undecided if low > 0.0 => Code::SlightlySlower,
+        Significance::Undecided if high < 0.0 && is_higher_faster => Code::SlightlySlower,
+        Significance::Undecided if high < 0.0 => Code::SlightlyFaster,
         Significance::Undecided => Code::Undecided,
         Significance::TooFewRounds => Code::NotRepeated,
     }

@@ -96,6 +96,10 @@ fn the_faster_variant_is_named_with_its_interval() {
     assert!(told[0].starts_with(expected), "{told:?}");
     assert_eq!(codes(&variants([0.5, 0.5, 0.5]))[0], Code::Slower);
     assert_eq!(codes(&variants([0.5, 1.5, 1.0]))[0], Code::Undecided);
+    let told = texts(&variants([1.007, 1.011, 1.008]));
+    let expected = "v3 is faster than v1, but perhaps by less than matters: throughput +0.9 % (95 % interval +0.";
+    assert!(told[0].starts_with(expected), "{told:?}");
+    assert_eq!(codes(&variants([0.993, 0.989, 0.992]))[0], Code::SlightlySlower);
     let told = texts(&variants([1.001, 1.001, 1.001]));
     let expected = "v3 and v1 show no difference larger than 0.1 % in throughput";
     assert!(told[0].starts_with(expected), "{told:?}");

@@ -11,6 +11,9 @@ pub(crate) enum Code {
     SlowerUnderLoads,
     /// Two do not differ by the least difference.
     NoDifference,
+    /// They differ, but whether by the least difference is not shown.
+    SlightlyFaster,
+    SlightlySlower,
     /// Neither a difference nor that there is none is shown.
     Undecided,
     /// A single round or trial shows no difference.
@@ -93,6 +96,20 @@ impl Code {
                 "{candidate} and {baseline} show no difference[ under {workload}] larger than {largest} in {figure}[, \
                  under {loads} loads][, {rounds:round|rounds}][, adjusted for {adjusted}][, {trials:trial|trials} of \
                  each][, {runs:run|runs} of each]",
+            ),
+            Self::SlightlyFaster => (
+                "slightly-faster",
+                "{candidate} is faster than {baseline}[ under {workload}], but perhaps by less than matters: {figure} \
+                 {least_change} (95 % interval {low} to {high})[, adjusted for {adjusted}][, {rounds:round|rounds}; \
+                 more rounds would narrow it][, {trials:trial|trials} of each; more trials would narrow it][, \
+                 {runs:run|runs} of each; more runs would narrow it]",
+            ),
+            Self::SlightlySlower => (
+                "slightly-slower",
+                "{candidate} is slower than {baseline}[ under {workload}], but perhaps by less than matters: {figure} \
+                 {least_change} (95 % interval {low} to {high})[, adjusted for {adjusted}][, {rounds:round|rounds}; \
+                 more rounds would narrow it][, {trials:trial|trials} of each; more trials would narrow it][, \
+                 {runs:run|runs} of each; more runs would narrow it]",
             ),
             Self::Undecided => (
                 "undecided",
