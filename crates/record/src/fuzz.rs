@@ -1,11 +1,12 @@
 //! Properties of the readers of a record's files that hold for any bytes.
 
-use std::io::Cursor;
+use std::io::{Cursor, Read as _};
 use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
+use flate2::read::GzDecoder;
 use flate2::write::ZlibEncoder;
 use measure::{LatencyHistogram, Operation, OperationKind, Phase, QueryCounts, Watched};
 use serde_json::Value;
@@ -151,8 +152,9 @@ fn watched(bytes: &[u8]) {
     }
 }
 
-/// A cut of a compressed text ends it after one of its lines, and the rest is in proportion to the file. Damage ends it
-/// too, up to a buffer early: what was unpacked last before the damage was seen is not to be trusted.
+/// The lines are those of the text, as far as they end. A cut of a compressed text ends it after one of its lines, and the
+/// rest is in proportion to the file. Damage ends it too, up to a buffer early: what was unpacked last before the damage was
+/// seen is not to be trusted.
 fn zipped_lines(bytes: &[u8]) {
     let read = |bytes: &[u8]| {
         let mut lines = zipped::lines(path(), Cursor::new(bytes.to_vec()), bytes.len() as u64);
@@ -168,6 +170,12 @@ fn zipped_lines(bytes: &[u8]) {
     let (whole, damaged) = read(bytes);
     let (cut, _) = read(&bytes[..bytes.len() / 2]);
     assert!(whole.starts_with(&cut) || damaged && cut.starts_with(&whole), "a cut changes a line");
+    let mut text = Vec::new();
+    let _ = GzDecoder::new(bytes).take(zipped::most(bytes.len() as u64)).read_to_end(&mut text);
+    let ended = text.split_inclusive(|byte| *byte == b'\n').filter_map(|it| it.strip_suffix(b"\n"));
+    let ended: Vec<Vec<u8>> = ended.filter(|it| !it.is_empty()).map(<[u8]>::to_vec).collect();
+    let is_part = damaged && (ended.starts_with(&whole) || whole.starts_with(&ended));
+    assert!(whole == ended || is_part, "they are other lines");
     let length: usize = whole.iter().map(Vec::len).sum();
     assert!(length as u64 <= zipped::most(bytes.len() as u64), "{length} bytes");
 }
