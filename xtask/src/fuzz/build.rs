@@ -126,7 +126,7 @@ fn tests(
     let flags: Vec<&str> =
         INSTRUMENTATION.into_iter().chain(link.iter().map(String::as_str)).collect();
     build.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"));
-    let messages = messages(&mut build, "tests.json", interrupt)?;
+    let messages = messages(&mut build, &format!("{output}.json"), interrupt)?;
     let programs = messages.iter().filter(|message| message["profile"]["test"] == true);
     Ok(programs.filter_map(|message| message["executable"].as_str()).map(PathBuf::from).collect())
 }

@@ -13,6 +13,9 @@ use super::super::answer::{Malformed, ServiceError};
 use super::message::{BodyFault, MessageReader};
 use super::status;
 
+/// What a call ends with that the server has reset.
+pub(super) const RESET: &str = "the server reset the stream of the call";
+
 /// The end of a call.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum CallEnd {
@@ -121,7 +124,7 @@ fn stream_end(error: &h2::Error) -> CallEnd {
     if error.is_reset() && error.is_remote() {
         let class = if not_processed { ErrorClass::Connection } else { ErrorClass::Framework };
         let code = reason.map_or_else(String::new, |reason| format!("{reason:?}"));
-        let message = "the server reset the stream of the call".to_owned();
+        let message = RESET.to_owned();
         return CallEnd::Answered(Err(Box::new(ServiceError { class, code, message })));
     }
     match (error.is_reset(), reason) {
