@@ -26,7 +26,7 @@ use crate::generators::{Fleet, KnownGenerators};
 use crate::member_exits::MemberExits;
 use crate::offer;
 use crate::pacing;
-use crate::phase_timer::PhaseTimer;
+use crate::phase_timer::{PhaseTimer, before_now};
 use crate::test_bed::TestBed;
 use crate::trial_ceiling::Messages;
 use crate::trial_header::{bare_header, calls};
@@ -260,9 +260,12 @@ impl<'a, 'b> TrialRecorder<'a, 'b> {
         self.member_exits.update(&lost, self.writer, self.listener)
     }
 
-    fn close_phase(&mut self) -> io::Result<()> {
+    /// Writes the phase, if there is one, which ended so long ago.
+    fn close_phase(&mut self, ago_ns: Nanos) -> io::Result<()> {
         match self.phase.take() {
-            Some(timer) => self.writer.phase(timer.stop()).map_err(io::Error::other),
+            Some(timer) => {
+                self.writer.phase(timer.stopped_before(ago_ns)).map_err(io::Error::other)
+            }
             None => Ok(()),
         }
     }
@@ -353,12 +356,6 @@ fn take_outcome(end: &mut TrialEnd, outcome: Outcome) {
     end.start_delays = outcome.start_delays;
 }
 
-/// The time of day so long ago.
-fn before_now(ago_ns: Nanos) -> Timestamp {
-    let now = Timestamp::now();
-    now.checked_sub(Duration::from_nanos(ago_ns)).unwrap_or(now)
-}
-
 impl TrialObserver for TrialRecorder<'_, '_> {
     fn ready(&mut self) -> io::Result<()> {
         self.idle_round_trips = self.test_bed.idle_round_trips(self.workload, &mut *self.listener);
@@ -374,23 +371,23 @@ impl TrialObserver for TrialRecorder<'_, '_> {
     }
 
     fn begins(&mut self, phase: Phase, late_ns: Nanos) -> io::Result<()> {
-        self.close_phase()?;
+        // First what has a time, because the rest takes some.
+        self.close_phase(late_ns)?;
+        self.phase = Some(PhaseTimer::started_before(phase, late_ns));
+        if phase == Phase::Measure {
+            self.measure_started = Some(before_now(late_ns));
+            self.mark = Some(UsageMark::at_begin(late_ns));
+            let watch = self.generator_watch.as_ref().filter(|_| self.load.steady.is_some());
+            if let Some(watch) = watch {
+                watch.begin_window();
+            }
+        }
         self.watch().map_err(io::Error::other)?;
         let planned = match phase {
             Phase::WarmUp => Some(self.load.warm_up),
             _ => self.load.limit.time,
         };
         self.listener.on_event(Event::PhaseBegins { phase, planned });
-        self.phase = Some(PhaseTimer::start(phase));
-        if phase == Phase::Measure {
-            if let Some(watch) =
-                self.generator_watch.as_ref().filter(|_| self.load.steady.is_some())
-            {
-                watch.begin_window();
-            }
-            self.measure_started = Some(before_now(late_ns));
-            self.mark = Some(UsageMark::at_begin(late_ns));
-        }
         Ok(())
     }
 
@@ -425,7 +422,7 @@ impl TrialObserver for TrialRecorder<'_, '_> {
             watch.end_window();
         }
         self.end_watch().map_err(io::Error::other)?;
-        self.close_phase()
+        self.close_phase(late_ns)
     }
 
     fn generator_interval(&mut self, generator: usize, part: &Interval) {
