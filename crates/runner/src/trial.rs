@@ -421,8 +421,9 @@ impl TrialObserver for TrialRecorder<'_, '_> {
         if let Some(watch) = &self.generator_watch {
             watch.end_window();
         }
-        self.end_watch().map_err(io::Error::other)?;
-        self.close_phase(late_ns)
+        // Before the last readings, which take some time.
+        self.close_phase(late_ns)?;
+        self.end_watch().map_err(io::Error::other)
     }
 
     fn generator_interval(&mut self, generator: usize, part: &Interval) {

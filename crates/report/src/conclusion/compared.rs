@@ -203,17 +203,16 @@ fn changes(verdicts: &[&Verdict]) -> Values {
 
 fn code(verdict: &Verdict) -> Code {
     let [low, high] = verdict.interval;
-    let is_higher_faster = !verdict.figure.is_time();
+    let by_direction = |is_higher: bool, faster: Code, slower: Code| {
+        if is_higher == verdict.figure.is_time() { slower } else { faster }
+    };
     match verdict.significance {
-        Significance::Higher if is_higher_faster => Code::Faster,
-        Significance::Higher => Code::Slower,
-        Significance::Lower if is_higher_faster => Code::Slower,
-        Significance::Lower => Code::Faster,
+        Significance::Higher => by_direction(true, Code::Faster, Code::Slower),
+        Significance::Lower => by_direction(false, Code::Faster, Code::Slower),
         Significance::Equal => Code::NoDifference,
-        Significance::Undecided if low > 0.0 && is_higher_faster => Code::SlightlyFaster,
-        Significance::Undecided if low > 0.0 => Code::SlightlySlower,
-        Significance::Undecided if high < 0.0 && is_higher_faster => Code::SlightlySlower,
-        Significance::Undecided if high < 0.0 => Code::SlightlyFaster,
+        Significance::Undecided if low > 0.0 || high < 0.0 => {
+            by_direction(low > 0.0, Code::SlightlyFaster, Code::SlightlySlower)
+        }
         Significance::Undecided => Code::Undecided,
         Significance::TooFewRounds => Code::NotRepeated,
     }
