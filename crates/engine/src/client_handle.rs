@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use measure::{Disposition, ErrorClass, ErrorKey, Failure, OperationId, OperationKind, Traffic};
+use measure::{Disposition, ErrorClass, Failure, OperationId, OperationKind, Traffic};
 use net::{Handle, Nanos};
 
 use crate::server_choice::ServerChoice;
@@ -97,13 +97,19 @@ impl ClientHandle {
     }
 
     /// A transaction failed: it counts, and its latency is kept separate from those of successes.
-    pub fn fail(&mut self, turn: Turn, operation: OperationId, key: &ErrorKey, how: Disposition) {
-        self.state.fail(self.local, turn, operation, key, how);
+    pub fn fail(
+        &mut self,
+        turn: Turn,
+        operation: OperationId,
+        failure: &Failure,
+        how: Disposition,
+    ) {
+        self.state.fail(self.local, turn, operation, failure, how);
     }
 
     /// A transaction failed and will be tried again.
-    pub fn retry(&mut self, key: &ErrorKey) {
-        self.state.retry(key);
+    pub fn retry(&mut self, failure: &Failure) {
+        self.state.retry(failure);
     }
 
     /// A statement that began at `started_ns` succeeded: it counts, with its latency.

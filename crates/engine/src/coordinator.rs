@@ -386,8 +386,8 @@ impl<'a> Coordinator<'a> {
                 _ => by_plan,
             }
         };
-        let PartEnd { clients, edges, lateness, start_delays, turns, .. } = self.ends;
-        Outcome { ended, clients, edges, lateness, start_delays, turns }
+        let PartEnd { clients, edges, lateness, start_delays, failures, turns, .. } = self.ends;
+        Outcome { ended, clients, edges, lateness, start_delays, failures, turns }
     }
 
     /// The end of a load that ran as long as planned: it is complete if transactions succeeded for most of it.
@@ -397,7 +397,8 @@ impl<'a> Coordinator<'a> {
         let (stalled_ns, is_open) = self.stalled;
         if self.successes == 0 {
             let most = self.errors.iter().max_by_key(|(_, count)| **count);
-            LoadEnd::NoSuccess { failed: self.failed, error: most.map(|(key, _)| key.clone()) }
+            let most = most.and_then(|(key, _)| self.ends.failures.of(key));
+            LoadEnd::NoSuccess { failed: self.failed, most: most.cloned() }
         } else if is_open || stalled_ns * 2 >= window_ns.max(1) {
             LoadEnd::Stalled { stalled_ns, window_ns }
         } else {

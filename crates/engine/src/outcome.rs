@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use measure::{Edges, ErrorKey, Failure, LatencyHistogram, Nanos, TimedTurn};
+use measure::{Edges, Failure, FailureExamples, LatencyHistogram, Nanos, TimedTurn};
 
 /// The outcome of a trial's load, without its intervals.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,6 +20,8 @@ pub struct Outcome {
     /// From the intended to the actual start of every transaction that was due in the window and was sent, the wait
     /// for a client included. Empty in a closed loop.
     pub start_delays: LatencyHistogram,
+    /// One failure of a transaction of each class and code.
+    pub failures: FailureExamples,
     /// When each transaction ran, in the order of their starts; empty unless the load keeps it.
     pub turns: Vec<TimedTurn>,
 }
@@ -48,8 +50,8 @@ pub enum LoadEnd {
     NoSuccess {
         /// Transactions that failed.
         failed: u64,
-        /// The most frequent error.
-        error: Option<ErrorKey>,
+        /// One of the most frequent failures.
+        most: Option<Failure>,
     },
     /// Transactions arrived faster than they were answered, until the backlog limit was reached.
     Overloaded {

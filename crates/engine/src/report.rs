@@ -1,7 +1,7 @@
 //! What passes between the coordinator of a load and those who offer it: reports to it, of its own workers and of
 //! generators in other processes alike, and commands to generators.
 
-use measure::{Edges, Failure, Interval, LatencyHistogram, TimedTurn};
+use measure::{Edges, Failure, FailureExamples, Interval, LatencyHistogram, TimedTurn};
 use net::Nanos;
 use serde::{Deserialize, Serialize};
 
@@ -62,6 +62,8 @@ pub(crate) struct PartEnd {
     pub(crate) edges: Edges,
     pub(crate) lateness: LatencyHistogram,
     pub(crate) start_delays: LatencyHistogram,
+    #[serde(with = "examples")]
+    pub(crate) failures: FailureExamples,
     /// Times in which no transaction of the unit succeeded; `None` when it has none to tell of.
     pub(crate) quiet: Option<Quiet>,
     /// A load that keeps these has no generators in other processes.
@@ -85,6 +87,7 @@ impl PartEnd {
         self.edges.merge(&unit.edges);
         self.lateness.merge(&unit.lateness);
         self.start_delays.merge(&unit.start_delays);
+        self.failures.extend(unit.failures.iter());
         self.turns.extend(unit.turns);
         self.quiet = match (self.quiet.take(), unit.quiet) {
             (Some(one), Some(other)) => Some(one.and(&other)),
@@ -181,6 +184,30 @@ mod failure {
     }
 }
 
+/// The form of examples of failures.
+mod examples {
+    use measure::FailureExamples;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use super::failure;
+
+    pub(super) fn serialize<S: Serializer>(
+        all: &FailureExamples,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        to.collect_seq(all.iter().map(failure::parts))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<FailureExamples, D::Error> {
+        let parts = Vec::<failure::Parts>::deserialize(from)?;
+        let mut all = FailureExamples::default();
+        parts.into_iter().for_each(|parts| all.add(&failure::of(parts)));
+        Ok(all)
+    }
+}
+
 /// The form of clients' outcomes.
 mod clients {
     use serde::{Deserialize, Deserializer, Serializer};
@@ -231,11 +258,13 @@ mod tests {
         let failure = Failure::new(ErrorClass::Server, "1146", "no table");
         let client = |events, failure| ClientOutcome { events, failure };
         let clients = vec![client(3, None), client(0, Some(failure.clone()))];
-        let end = PartEnd { first_client: 4, clients, ..PartEnd::default() };
+        let mut end = PartEnd { first_client: 4, clients, ..PartEnd::default() };
+        end.failures.add(&failure);
         let bytes = postcard::to_stdvec(&UnitReport::Done(Box::new(end))).unwrap();
         let UnitReport::Done(read) = postcard::from_bytes(&bytes).unwrap() else { panic!() };
         assert_eq!((read.first_client, read.clients.len()), (4, 2));
         assert_eq!(read.clients[1], client(0, Some(failure.clone())));
+        assert_eq!(read.failures.iter().collect::<Vec<_>>(), [&failure]);
         let bytes = postcard::to_stdvec(&UnitReport::Disconnected { failure }).unwrap();
         let UnitReport::Disconnected { failure } = postcard::from_bytes(&bytes).unwrap() else {
             panic!()

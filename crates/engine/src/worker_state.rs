@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use measure::{
-    Disposition, Edges, ErrorClass, ErrorKey, Failure, Interval, LatencyHistogram, OperationId,
-    OperationKind, QueryCounts, Tally, TimedTurn, Traffic, nanos,
+    Disposition, Edges, ErrorClass, Failure, FailureExamples, Interval, LatencyHistogram,
+    OperationId, OperationKind, QueryCounts, Tally, TimedTurn, Traffic, nanos,
 };
 use net::{Gate, Handle, Nanos};
 
@@ -66,6 +66,7 @@ pub(crate) struct WorkerState {
     lateness: RefCell<LatencyHistogram>,
     /// Start delays of all turns that were due in the window, in an open loop.
     start_delays: RefCell<LatencyHistogram>,
+    failures: RefCell<FailureExamples>,
     /// When each turn ran; `None` where that is not kept.
     turns: Option<RefCell<Vec<TimedTurn>>>,
     /// Whether the coordinator has got the backlog at the end.
@@ -108,6 +109,7 @@ impl WorkerState {
             successes: Successes::default(),
             lateness: RefCell::default(),
             start_delays: RefCell::default(),
+            failures: RefCell::default(),
             turns: offer.runs_once.then(RefCell::default),
             has_reported_backlog: Cell::new(false),
             held: RefCell::default(),
@@ -227,9 +229,11 @@ impl WorkerState {
         local: usize,
         turn: Turn,
         operation: OperationId,
-        key: &ErrorKey,
+        failure: &Failure,
         how: Disposition,
     ) {
+        let key = &failure.key;
+        self.failures.borrow_mut().add(failure);
         let now = self.handle.now();
         let kind = self.kinds[usize::from(operation.0)];
         let counted = self.counting_turn(now, turn.intended_ns, |tally| {
@@ -321,9 +325,10 @@ impl WorkerState {
         self.control.window.is_warm_up(time - self.origin.get())
     }
 
-    pub(crate) fn retry(&self, key: &ErrorKey) {
+    pub(crate) fn retry(&self, failure: &Failure) {
         let now = self.handle.now();
-        self.counting_at(now, now, |tally| tally.error(key, Disposition::Retried));
+        self.failures.borrow_mut().add(failure);
+        self.counting_at(now, now, |tally| tally.error(&failure.key, Disposition::Retried));
     }
 
     #[inline]

@@ -175,3 +175,54 @@ impl Failure {
         self.key.class.is_transient()
     }
 }
+
+/// One failure of each class and code, for its message.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct FailureExamples(Vec<Failure>);
+
+impl FailureExamples {
+    /// How many are kept, so that a server with ever new codes does not fill the memory.
+    pub const KINDS_MAX: usize = 64;
+    /// The length to which a longer message is cut, bytes.
+    pub const MESSAGE_MAX: usize = 1_024;
+
+    /// Keeps a failure if there is none of its class and code.
+    pub fn add(&mut self, failure: &Failure) {
+        if self.0.len() < Self::KINDS_MAX && self.of(&failure.key).is_none() {
+            let end = failure.message.floor_char_boundary(Self::MESSAGE_MAX);
+            self.0.push(failure.clone().with_message(&failure.message[..end]));
+        }
+    }
+
+    /// The failure of a class and code.
+    pub fn of(&self, key: &ErrorKey) -> Option<&Failure> {
+        self.0.iter().find(|failure| failure.key == *key)
+    }
+
+    /// All of them, in the order in which they were added.
+    pub fn iter(&self) -> impl Iterator<Item = &Failure> {
+        self.0.iter()
+    }
+
+    /// The same failures with other messages.
+    #[must_use]
+    pub fn map_messages(self, message: impl Fn(&str) -> String) -> Self {
+        let mapped = self.0.into_iter().map(|failure| {
+            let message = message(&failure.message);
+            failure.with_message(message)
+        });
+        Self(mapped.collect())
+    }
+
+    /// Whether nothing has failed.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl<'a> Extend<&'a Failure> for FailureExamples {
+    fn extend<I: IntoIterator<Item = &'a Failure>>(&mut self, failures: I) {
+        failures.into_iter().for_each(|failure| self.add(failure));
+    }
+}

@@ -36,7 +36,7 @@ pub use ceiling::{Ceiling, CeilingLoad, CeilingRound, RoundTrips};
 pub use condition::{Condition, ConditionResult, ConditionSubject};
 pub use connections::{Connections, ConnectionsReading, TcpCounters};
 pub use edges::Edges;
-pub use error::{Disposition, ErrorClass, ErrorKey, Failure, FailureParts};
+pub use error::{Disposition, ErrorClass, ErrorKey, Failure, FailureExamples, FailureParts};
 pub use generator::{CpuSpan, Generator, GeneratorStall, WorkerCpu};
 pub use generator_facts::{ClockComparison, GeneratorClock, GeneratorLoss, HostFacts};
 pub use histogram::{LatencyHistogram, SIGNIFICANT_DIGITS};

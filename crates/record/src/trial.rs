@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use measure::{
-    Ceiling, Condition, DecidedEnds, Edges, Failure, Identity, Interval, LatencyHistogram,
-    LoadedRows, MachineSpeed, MemberExit, Nanos, Operation, OperationTally, Outage, Phase,
-    QueryPlan, Rules, Tally, TimedTurn, TrialStatus, Watched, sum,
+    Ceiling, Condition, DecidedEnds, Edges, Failure, FailureExamples, Identity, Interval,
+    LatencyHistogram, LoadedRows, MachineSpeed, MemberExit, Nanos, Operation, OperationTally,
+    Outage, Phase, QueryPlan, Rules, Tally, TimedTurn, TrialStatus, Watched, sum,
 };
 use plan::{Arrivals, Rate};
 use serde::{Deserialize, Serialize};
@@ -165,6 +165,8 @@ pub struct TrialEnd {
     pub measure_ended: Option<Timestamp>,
     /// Each client in order; empty when the load never began.
     pub clients: Vec<ClientRecord>,
+    /// One failed transaction of each class and code, tried again or not; empty in records of earlier versions.
+    pub failures: FailureExamples,
     /// When each transaction ran, in the order of their starts; empty unless the workload has so few that each is
     /// kept.
     pub turns: Vec<TimedTurn>,
@@ -261,6 +263,7 @@ impl TrialEnd {
             measure_started: None,
             measure_ended: None,
             clients: Vec::new(),
+            failures: FailureExamples::default(),
             turns: Vec::new(),
             edges: Edges::default(),
             lateness: LatencyHistogram::new(),

@@ -39,6 +39,7 @@ impl TrialEnd {
         for failure in self.clients.iter_mut().filter_map(|client| client.failure.as_mut()) {
             *failure = failure.clone().with_message(scrub(&failure.message));
         }
+        self.failures = self.failures.map_messages(scrub);
         for generator in &mut self.generators {
             let lost = generator.lost.as_mut().map(|lost| &mut lost.reason);
             lost.into_iter().chain([&mut generator.name]).for_each(clean);

@@ -14,8 +14,8 @@ use analysis::{
     over_repetitions, summarize_due,
 };
 use measure::{
-    Edges, Host, LatencyHistogram, Nanos, Operation, OperationTally, Outage, of_transactions,
-    transaction_latencies,
+    Edges, ErrorKey, Failure, Host, LatencyHistogram, Nanos, Operation, OperationTally, Outage,
+    of_transactions, transaction_latencies,
 };
 use plan::{Arrivals, Rate};
 use record::{
@@ -403,6 +403,11 @@ impl<'a> Trial<'a> {
     pub(crate) fn is_complete(&self) -> bool {
         self.record.damage.is_none()
             && self.record.end.as_ref().is_some_and(|end| end.status == TrialStatus::Complete)
+    }
+
+    /// One of its failures of a class and code.
+    pub(crate) fn failure(&self, key: &ErrorKey) -> Option<&'a Failure> {
+        self.record.end.as_ref()?.failures.of(key)
     }
 
     /// Whether the server crashed in this trial.

@@ -350,7 +350,7 @@ pub(crate) fn figures(trial: &Trial<'_>) -> Value {
         "latency": latency(&summary.latency),
         "edges": edges(summary.edges),
         "operations": operations(summary),
-        "errors": errors(summary),
+        "errors": errors(trial),
         "clients_fairness": summary.fairness.map(fairness),
         "littles_law_clients": summary.littles_law.map(|law| law.accounted_for),
         "throughput_variation": summary.throughput_variation,
@@ -421,8 +421,8 @@ fn operations(summary: &Summary) -> Vec<Value> {
     summary.operations.iter().map(operation).collect()
 }
 
-fn errors(summary: &Summary) -> Vec<Value> {
-    let errors = summary.errors.iter();
+fn errors(trial: &Trial<'_>) -> Vec<Value> {
+    let errors = trial.summary.errors.iter();
     let error = errors.map(|(key, counts)| {
         json!({
             "class": key.class.name(),
@@ -430,6 +430,7 @@ fn errors(summary: &Summary) -> Vec<Value> {
             "retried": counts.retried,
             "ignored": counts.ignored,
             "fatal": counts.fatal,
+            "example": trial.failure(key).map(|failure| &failure.message),
         })
     });
     error.collect()

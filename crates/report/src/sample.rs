@@ -9,10 +9,10 @@ use analysis::{Seek, Step};
 use jiff::Timestamp;
 use measure::{
     BoundedFigure, Connections, ConnectionsReading, CpuSpan, CpuTimes, DecidedEnds, DiskCounters,
-    Disposition, Edges, ErrorClass, ErrorKey, Generator, GeneratorStall, Host, HostReading,
-    Interval, LatencyHistogram, Operation, OperationId, OperationKind, Phase, Process, ProcessDisk,
-    ProcessReading, Rules, Runnable, SeekBound, SeekOver, SeekRange, Side, Tally, TcpCounters,
-    TimedTurn, Watched, WorkerCpu,
+    Disposition, Edges, ErrorClass, ErrorKey, Failure, FailureExamples, Generator, GeneratorStall,
+    Host, HostReading, Interval, LatencyHistogram, Operation, OperationId, OperationKind, Phase,
+    Process, ProcessDisk, ProcessReading, Rules, Runnable, SeekBound, SeekOver, SeekRange, Side,
+    Tally, TcpCounters, TimedTurn, Watched, WorkerCpu,
 };
 use record::{
     ClientRecord, ClientUsage, Cpu, Disk, Dyno, Environment, GeneratorRecord, Identity, LoadRecord,
@@ -503,6 +503,7 @@ fn trial(header: TrialHeader, seconds: (u64, u64)) -> TrialRecord {
                     failure: None,
                 })
                 .collect(),
+            failures: failures(header),
             turns: Vec::new(),
             edges: Edges::new(header.operations.len()),
             lateness: LatencyHistogram::new(),
@@ -573,7 +574,7 @@ fn interval(
     tally.traffic.sent_bytes = transactions * 90;
     tally.traffic.received_bytes = transactions * 265;
     let deadlock = ErrorKey::new(ErrorClass::Deadlock, "1213");
-    if header.system == "mariadb" && header.workload.name == "oltp_read_write" {
+    if has_deadlocks(header) {
         let has_failure = header.clients > 1 && second % 9 == 3;
         if has_failure {
             tally.failure(OperationId(0), OperationKind::Transaction, mean_ns as u64 * 3);
@@ -587,6 +588,17 @@ fn interval(
         end_ns: (second + 1) * 1_000_000_000,
         tally,
     }
+}
+
+fn has_deadlocks(header: &TrialHeader) -> bool {
+    header.system == "mariadb" && header.workload.name == "oltp_read_write"
+}
+
+fn failures(header: &TrialHeader) -> FailureExamples {
+    let deadlock = Failure::new(ErrorClass::Deadlock, "1213", "Deadlock found & rolled back");
+    let mut all = FailureExamples::default();
+    all.extend(has_deadlocks(header).then_some(&deadlock));
+    all
 }
 
 fn rate(header: &TrialHeader) -> f64 {

@@ -285,11 +285,16 @@ pub(crate) fn embedded_note(digest: &Digest<'_>) -> Option<String> {
 
 /// Failures of one trial by class and code.
 pub(crate) fn errors(trial: &Trial<'_>) -> Table {
-    let mut table =
-        Table::new().words("failure").numbers("retried").numbers("ignored").numbers("fatal");
+    let mut table = Table::new()
+        .words("failure")
+        .numbers("retried")
+        .numbers("ignored")
+        .numbers("fatal")
+        .words("for example");
     for (key, counts) in &trial.summary.errors {
         let cells = [counts.retried, counts.ignored, counts.fatal].map(count);
-        table.row([vec![key.to_string()], cells.to_vec()].concat());
+        let example = trial.failure(key).map_or_else(String::new, ToString::to_string);
+        table.row([vec![key.to_string()], cells.to_vec(), vec![example]].concat());
     }
     table
 }

@@ -8,7 +8,8 @@ use anyhow::{Context, Result};
 use engine::{GeneratorEnd, Load, LoadEnd, Outcome, Simulated, Stop, TrialError, TrialObserver};
 use jiff::Timestamp;
 use measure::{
-    Edges, Generator, GeneratorStall, Interval, LatencyHistogram, Nanos, Operation, Outage, Phase,
+    Edges, FailureExamples, Generator, GeneratorStall, Interval, LatencyHistogram, Nanos,
+    Operation, Outage, Phase,
 };
 use plan::{LoadPlan, Trial};
 use record::{
@@ -277,6 +278,7 @@ impl<'a, 'b> TrialRecorder<'a, 'b> {
             measure_started: self.measure_started,
             measure_ended: self.measure_ended,
             clients: Vec::new(),
+            failures: FailureExamples::default(),
             turns: Vec::new(),
             edges: Edges::default(),
             lateness: LatencyHistogram::new(),
@@ -339,10 +341,12 @@ fn take_outcome(end: &mut TrialEnd, outcome: Outcome) {
         LoadEnd::NoSuccess { failed: 0, .. } => {
             TrialStatus::Failed("no transaction ended; measure for a longer time".to_owned())
         }
-        LoadEnd::NoSuccess { failed, error } => {
-            let error =
-                error.map(|key| format!(", most often with error {key}")).unwrap_or_default();
-            TrialStatus::Failed(format!("no transaction succeeded, and {failed} failed{error}"))
+        LoadEnd::NoSuccess { failed, most } => {
+            let most = most.map(|it| format!(", most often with error {}: {it}", it.key));
+            let most = most.unwrap_or_default();
+            TrialStatus::Failed(format!(
+                "no transaction succeeded from the warm-up on, and {failed} failed{most}"
+            ))
         }
     };
     let record = |client: engine::ClientOutcome| ClientRecord {
@@ -350,6 +354,7 @@ fn take_outcome(end: &mut TrialEnd, outcome: Outcome) {
         failure: client.failure,
     };
     end.clients = outcome.clients.into_iter().map(record).collect();
+    end.failures = outcome.failures;
     end.turns = outcome.turns;
     end.edges = outcome.edges;
     end.lateness = outcome.lateness;

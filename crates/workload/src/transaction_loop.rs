@@ -140,22 +140,21 @@ async fn after_failure<W: WorkloadClient>(
     if client.has_lost_connection(&failure) {
         return Some(lose(handle, turn, operation, failure));
     }
-    let key = &failure.key;
-    let action = policy.action(key);
+    let action = policy.action(&failure.key);
     if action == ErrorAction::Fatal {
-        handle.fail(turn, operation, key, Disposition::Fatal);
+        handle.fail(turn, operation, &failure, Disposition::Fatal);
         return Some(TransactionEnd::Fatal(failure));
     }
     if let Err(broken) = client.roll_back(handle).await {
         return Some(lose(handle, turn, operation, broken));
     }
     if action == ErrorAction::Ignore {
-        handle.fail(turn, operation, key, Disposition::Ignored);
-        let is_answered = !key.class.breaks_connection();
+        handle.fail(turn, operation, &failure, Disposition::Ignored);
+        let is_answered = !failure.key.class.breaks_connection();
         let end = if is_answered { TransactionEnd::Answered } else { TransactionEnd::Unanswered };
         return Some(end);
     }
-    handle.retry(key);
+    handle.retry(&failure);
     // Yields to the event loop, which checks the time and requests to stop: a blocking driver would otherwise
     // retry for as long as another process keeps the database busy.
     handle.net().sleep_until(handle.now() + 1).await;
@@ -172,6 +171,6 @@ fn lose(
 ) -> TransactionEnd {
     let goes_on = handle.reconnect_limit_ns().is_some();
     let how = if goes_on { Disposition::Ignored } else { Disposition::Fatal };
-    handle.fail(turn, operation, &failure.key, how);
+    handle.fail(turn, operation, &failure, how);
     TransactionEnd::Lost(failure)
 }

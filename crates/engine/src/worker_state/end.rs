@@ -64,6 +64,7 @@ impl WorkerState {
             edges,
             lateness: self.lateness.take(),
             start_delays: self.start_delays.take(),
+            failures: self.failures.take(),
             quiet: Some(self.successes.quiet.take()),
             turns: self.turns.as_ref().map(RefCell::take).unwrap_or_default(),
         }))

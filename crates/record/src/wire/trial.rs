@@ -4,8 +4,8 @@ use std::mem;
 
 use jiff::Timestamp;
 use measure::{
-    Ceiling, Condition, DecidedEnds, Edges, MachineSpeed, MemberExit, Operation, OperationKind,
-    OperationTally, Outage, Phase, QueryPlan, TimedTurn,
+    Ceiling, Condition, DecidedEnds, Edges, FailureExamples, MachineSpeed, MemberExit, Operation,
+    OperationKind, OperationTally, Outage, Phase, QueryPlan, TimedTurn,
 };
 use serde::{Deserialize, Serialize};
 
@@ -114,6 +114,8 @@ struct EndFile {
     #[serde(default, skip_serializing_if = "is_default")]
     decided_ends: DecidedEnds,
     clients: Vec<ClientRecord>,
+    #[serde(default, skip_serializing_if = "FailureExamples::is_empty")]
+    failures: FailureExamples,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     turns: Vec<TimedTurn>,
 }
@@ -206,6 +208,7 @@ impl From<&TrialEnd> for EndFile {
             generators: end.generator_parts().iter().map(GeneratorPartFile::from).collect(),
             decided_ends: end.decided_ends,
             clients: end.clients.clone(),
+            failures: end.failures.clone(),
             turns: end.turns.clone(),
         }
     }
@@ -278,6 +281,7 @@ impl EndFile {
             measure_started: self.measure_started,
             measure_ended: self.measure_ended,
             clients: self.clients,
+            failures: self.failures,
             turns: self.turns,
             edges: match self.edges {
                 Some(edges) => edges.into_edges()?,

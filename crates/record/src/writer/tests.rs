@@ -11,9 +11,9 @@ use std::time::Duration;
 
 use measure::{
     BoundedFigure, CpuSpan, DecidedEnds, Disposition, Edges, ErrorClass, ErrorKey, Failure,
-    Generator, GeneratorStall, LatencyHistogram, Operation, OperationId, OperationKind, Phase,
-    PreciseFigure, Precision, QueryCounts, RoundsGoal, RoundsRule, Rules, SeekBound, SeekOver,
-    SeekRange, SteadyState, SteadyWarmUp, Tally, TimedTurn, WorkerCpu,
+    FailureExamples, Generator, GeneratorStall, LatencyHistogram, Operation, OperationId,
+    OperationKind, Phase, PreciseFigure, Precision, QueryCounts, RoundsGoal, RoundsRule, Rules,
+    SeekBound, SeekOver, SeekRange, SteadyState, SteadyWarmUp, Tally, TimedTurn, WorkerCpu,
 };
 
 use super::*;
@@ -191,6 +191,16 @@ fn member_exits() -> Vec<MemberExit> {
     vec![killed, lost]
 }
 
+fn failures() -> FailureExamples {
+    let mut all = FailureExamples::default();
+    all.add(&Failure::new(
+        ErrorClass::Deadlock,
+        "1213",
+        "deadlock of mysql://root:secret@127.0.0.1",
+    ));
+    all
+}
+
 fn trial_end() -> TrialEnd {
     TrialEnd {
         status: TrialStatus::Failed("lost mysql://root:secret@127.0.0.1/test".to_owned()),
@@ -203,6 +213,7 @@ fn trial_end() -> TrialEnd {
                 failure: Some(Failure::new(ErrorClass::Connection, "2013", "went away")),
             },
         ],
+        failures: failures(),
         turns: vec![
             TimedTurn {
                 client: 0,

@@ -80,6 +80,20 @@ fn over_clients(digest: &Digest<'_>, points: &[&Point<'_>]) -> Option<(Code, Val
         values.extend(of_law.map(|it| gain_of_twice(it, at.clients)).unwrap_or_default());
         return Some((Code::ThroughputGrows, values));
     }
+    values.push(("most_clients", small(last.clients)));
+    values.extend(latency(digest, last, ["most_ns", "most_more"]));
+    values.extend(of_law.map(peak).unwrap_or_default());
+    if let Some((higher, ratio)) = found.undecided {
+        let change = |ratio: f64| Value::Change(ratio - 1.0);
+        values.extend([
+            ("more_clients", small(points[higher].clients)),
+            ("change", change(ratio.ratio)),
+            ("low", change(ratio.low)),
+            ("high", change(ratio.high)),
+            ("trials", small(ratio.rounds)),
+        ]);
+        return Some((Code::ThroughputUndecided, values));
+    }
     if found.highest != found.stops_at {
         let highest = points[found.highest];
         values.extend([
@@ -88,12 +102,9 @@ fn over_clients(digest: &Digest<'_>, points: &[&Point<'_>]) -> Option<(Code, Val
             ("least", Value::Part(least)),
         ]);
     }
-    values.push(("most_clients", small(last.clients)));
-    values.extend(latency(digest, last, ["most_ns", "most_more"]));
     if per_s(digest, last) * (1.0 + least) < per_s(digest, at) {
         values.push(("drop", relative(last, at)));
     }
-    values.extend(of_law.map(peak).unwrap_or_default());
     Some((Code::ThroughputStops, values))
 }
 

@@ -24,6 +24,8 @@ pub(crate) enum Code {
     Crashes,
     /// Throughput stops growing at a number of clients.
     ThroughputStops,
+    /// Whether it grows beyond a number of clients is not shown.
+    ThroughputUndecided,
     /// Throughput grows up to the highest number of clients.
     ThroughputGrows,
     /// Arrivals are answered up to a rate.
@@ -138,10 +140,19 @@ impl Code {
             Self::ThroughputStops => (
                 "throughput-stops-growing",
                 "{system}, {workload}: throughput stops growing at {clients:client|clients}, with {per_s} per s[; \
-                 {highest_per_s} with {highest_clients} is not shown to be higher by {least} or more][; \
+                 {highest_per_s} with {highest_clients} is not higher by {least} or more][; \
                  {most_clients} clients change it by {drop}][; with {most_clients} clients {percentile} is \
                  {most_ns}][ {most_more}][, instead of {latency_ns}][ {more}][; the curve of the {law} is highest at \
                  {peak_clients} (95 % interval {peak_low} to {peak_high}), with {peak_per_s} per s]",
+            ),
+            Self::ThroughputUndecided => (
+                "throughput-growth-undecided",
+                "{system}, {workload}: whether throughput grows beyond {clients:client|clients}, with {per_s} per s, is \
+                 not decided: {more_clients} clients change it by {change} (95 % interval {low} to \
+                 {high}), {trials:trial|trials} of each; more trials would narrow it[; {percentile} is \
+                 {latency_ns}][ {more}][; with {most_clients} clients it is {most_ns}][ {most_more}][; the curve of \
+                 the {law} is highest at {peak_clients} (95 % interval {peak_low} to {peak_high}), with {peak_per_s} \
+                 per s]",
             ),
             Self::ThroughputGrows => (
                 "throughput-grows",

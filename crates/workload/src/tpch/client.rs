@@ -99,7 +99,7 @@ impl Stream {
                 }
             }
             Err(failure) => {
-                handle.fail(turn, self.load.operation(step), &failure.key, Disposition::Ignored);
+                handle.fail(turn, self.load.operation(step), &failure, Disposition::Ignored);
                 self.give_up(handle, &failure).await;
             }
         }
