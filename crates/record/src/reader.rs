@@ -242,11 +242,19 @@ pub(crate) fn add_lines(
 /// # Errors
 /// The damage.
 fn add_all_watched(watched: &mut Watched, folder: &Path) -> Result<(), RecordError> {
-    add_watched(watched, &mut Lines::of_file(&folder.join(watch::FILE))?)?;
+    add_watched_hosts(watched, folder)?;
     let path = folder.join(watch::SERVERS_FILE);
     let Some(file) = input::open(&path)? else { return Ok(()) };
     let length = file.metadata().map_or(0, |metadata| metadata.len());
     add_watched(watched, &mut zipped::lines(&path, file, length))
+}
+
+/// Adds what was watched of hosts and processes, up to a cut or to damage; nothing when the record has none.
+///
+/// # Errors
+/// The damage.
+pub(crate) fn add_watched_hosts(watched: &mut Watched, folder: &Path) -> Result<(), RecordError> {
+    add_watched(watched, &mut Lines::of_file(&folder.join(watch::FILE))?)
 }
 
 /// Adds watched data, up to damage.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use measure::{ProbeFacts, RoundsRule, SeekBound, SeekOver, SeekRange, TrialStatus};
+use measure::{ProbeFacts, RoundsRule, SeekBound, SeekOver, SeekRange};
 use serde::{Deserialize, Serialize};
 
 use crate::wire::nanos;
@@ -73,15 +73,10 @@ impl SeekRecord {
     }
 
     /// What the seek needs to know of a trial: the run decides on the next load by it, and a report repeats that.
-    /// `None` for a trial that did not run to its end or is damaged, or could not begin: it has no operations, and
-    /// shows nothing of the system under load.
+    /// `None` unless it is a [result of a probe](TrialRecord::is_probe_result).
     pub fn facts<'a>(&self, trial: &'a TrialRecord) -> Option<ProbeFacts<'a>> {
-        let probe = trial.header.probe?;
-        let end = trial.end.as_ref().filter(|end| end.status != TrialStatus::Interrupted)?;
-        if trial.damage.is_some() {
-            return None;
-        }
-        (!trial.header.operations.is_empty()).then(|| ProbeFacts {
+        let (probe, end) = trial.header.probe.zip(trial.end.as_ref())?;
+        trial.is_probe_result().then(|| ProbeFacts {
             load: self.load(trial),
             is_confirming: probe.is_confirming,
             operations: &trial.header.operations,

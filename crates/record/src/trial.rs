@@ -317,6 +317,15 @@ impl ClientUsage {
 }
 
 impl TrialRecord {
+    /// Whether it is a probe of a seek that has a result. A trial that did not run to its end or is damaged has none, and
+    /// neither has one that could not begin: it has no operations, and shows nothing of the system under load.
+    pub fn is_probe_result(&self) -> bool {
+        let has_ended = |end: &TrialEnd| end.status != TrialStatus::Interrupted;
+        let has_begun = !self.header.operations.is_empty();
+        let is_whole = self.damage.is_none() && self.end.as_ref().is_some_and(has_ended);
+        self.header.probe.is_some() && has_begun && is_whole
+    }
+
     /// A trial with a header only.
     pub fn new(header: TrialHeader) -> Self {
         let total = Tally::new(header.operations.len());

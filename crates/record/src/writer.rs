@@ -131,13 +131,14 @@ impl TrialWriter {
         &self.folder
     }
 
-    /// Reads the trial back as far as it was written, without what was watched.
+    /// Reads the trial back as far as it was written, without what servers told of themselves.
     ///
     /// # Errors
     /// When a file is missing or damaged.
     pub fn read_back(&self) -> Result<TrialRecord, RecordError> {
         let mut record = self.record.clone();
         crate::reader::add_intervals(&mut record, &self.folder, None)?;
+        crate::reader::add_watched_hosts(&mut record.watched, &self.folder)?;
         Ok(record)
     }
 

@@ -371,7 +371,8 @@ impl<'d, 'a> Group<'d, 'a> {
 
     /// Products with versions and storage of all variants.
     pub(crate) fn under_test(&self) -> String {
-        self.digest.under_test()
+        let points = || self.names.iter().flat_map(|name| self.points(name));
+        self.digest.under_test_in(|header| points().any(|point| point.system == header.system))
     }
 
     /// The table's caption.

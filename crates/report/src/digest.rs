@@ -19,8 +19,8 @@ use measure::{
 };
 use plan::{Arrivals, Rate};
 use record::{
-    Counted, CrossCheck, Identity, IntervalRecord, Run, TrialEnd, TrialRecord, TrialStatus,
-    VariantRecord, on_all_cores,
+    Counted, CrossCheck, Identity, IntervalRecord, Run, TrialEnd, TrialHeader, TrialRecord,
+    TrialStatus, VariantRecord, on_all_cores,
 };
 
 use crate::comparison::Row;
@@ -237,16 +237,30 @@ impl<'a> Digest<'a> {
 
     /// The systems under test in one line: products with versions and storage.
     pub(crate) fn under_test(&self) -> String {
+        self.under_test_in(|_| true)
+    }
+
+    /// Those under a workload.
+    pub(crate) fn under_test_of(&self, workload: &str) -> String {
+        self.under_test_in(|header| header.workload.name == workload)
+    }
+
+    /// Those of some trials.
+    pub(crate) fn under_test_in(&self, is_in: impl Fn(&TrialHeader) -> bool) -> String {
+        let headers = self.run.trials.iter().map(|trial| &trial.header);
+        let in_trials: BTreeSet<&str> =
+            headers.filter(|header| is_in(header)).map(|header| header.system.as_str()).collect();
         let mut seen = BTreeSet::new();
-        let titles = self.systems().into_iter().map(|(_, identity)| identity.title());
+        let systems = self.systems().into_iter().filter(|(name, _)| in_trials.contains(name));
+        let titles = systems.map(|(_, identity)| identity.title());
         let is_new = |title: &String| !title.is_empty() && seen.insert(title.clone());
         let distinct: Vec<String> = titles.filter(is_new).collect();
         distinct.join(" · ")
     }
 
-    /// [`caption`] with all systems under test.
-    pub(crate) fn caption(&self, of: &str) -> String {
-        caption(of, &self.under_test())
+    /// [`caption`] of a workload with the systems under it.
+    pub(crate) fn caption(&self, workload: &str) -> String {
+        caption(workload, &self.under_test_of(workload))
     }
 
     /// Numbers of trials in which the server crashed, of trials that failed otherwise, and of those whose record is

@@ -37,7 +37,7 @@ const OPEN_PLACES_MAX: usize = 4;
 
 /// The whole report as one page of HTML with inline SVG.
 pub fn html(digest: &Digest<'_>) -> String {
-    let mut out = opening(&escape(&digest.caption(digest.title())));
+    let mut out = opening(&escape(&caption(digest.title(), &digest.under_test())));
     out.push_str(&head(digest));
     out.push_str("<main>\n");
     out.push_str(&conclusions(digest));
@@ -239,7 +239,8 @@ fn calls(digest: &Digest<'_>) -> String {
     if calls.is_empty() {
         return String::new();
     }
-    let body = format!("{}{}", folded(&calls, &digest.under_test()), paragraph(calls::NOTE));
+    let under_test = digest.under_test_in(|header| header.load.calls.is_some());
+    let body = format!("{}{}", folded(&calls, &under_test), paragraph(calls::NOTE));
     section("calls", "Calls", &body)
 }
 

@@ -60,7 +60,7 @@ pub(crate) fn is_expected(trial: &Trial<'_>, code: Code) -> bool {
             | Code::MixMissed
             | Code::LoadUneven
     );
-    is_short && of_load && trial.probe.is_some()
+    is_short && of_load && trial.record.is_probe_result()
 }
 
 /// Every seek of the run, in its order.

@@ -44,7 +44,7 @@ pub(super) fn of_workload(digest: &Digest<'_>, workload: &str) -> Option<Chart> 
     let slowest = dots().max_by(|a, b| a.y.total_cmp(&b.y)).and_then(|dot| dot.note.clone());
     Some(Chart {
         title: format!("{workload}: latency of each operation"),
-        subtitle: digest.under_test(),
+        subtitle: digest.under_test_of(workload),
         description: slowest.map(|note| format!("The longest: {note}")).unwrap_or_default(),
         remark: remark(&groups),
         x: Axis::names("operation", operations),

@@ -138,7 +138,7 @@ impl<'d, 'a> Context<'d, 'a> {
             .filter_map(|(_, system)| scaling::refusal(self.digest, system, self.workload));
         Some(Chart {
             title: format!("{}: throughput against {}", self.workload, self.sweep.name()),
-            subtitle: self.digest.under_test(),
+            subtitle: self.digest.under_test_of(self.workload),
             description: self.throughput_description(),
             remark: self.remark(self.symbols(&series).into_iter().chain(refusals)),
             x,
@@ -198,7 +198,7 @@ impl<'d, 'a> Context<'d, 'a> {
         let highest = dots.map(|dot| dot.error.map_or(dot.y, |(_, high)| high.max(dot.y)));
         Some(Chart {
             title: format!("{}: throughput of {clients}", self.workload),
-            subtitle: self.digest.under_test(),
+            subtitle: self.digest.under_test_of(self.workload),
             description: self.throughput_description(),
             remark: self.remark(self.symbols(&series)),
             x: Axis::names("system", systems.iter().map(|(_, name)| (*name).to_owned()).collect()),
@@ -265,7 +265,7 @@ impl<'d, 'a> Context<'d, 'a> {
         let dots = || series.iter().flat_map(|line| &line.dots);
         Some(Chart {
             title: format!("{}: latency against throughput", self.workload),
-            subtitle: self.digest.under_test(),
+            subtitle: self.digest.under_test_of(self.workload),
             description: format!(
                 "Each step along a line is one {}, written beside the highest percentile.",
                 self.sweep.step()

@@ -54,7 +54,7 @@ impl<'d, 'a> Context<'d, 'a> {
             );
         }
         remarks.extend(self.left_out(&points));
-        let chart = spectrum(title, self.digest.under_test(), &lines, WHOLE_ROW)?;
+        let chart = spectrum(title, self.digest.under_test_of(self.workload), &lines, WHOLE_ROW)?;
         Some(Chart { remark: self.remark(remarks), ..chart })
     }
 
