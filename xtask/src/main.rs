@@ -40,7 +40,7 @@ enum Task {
     Tidy,
     /// Builds archives and Debian packages for all processors, in a Debian of its own
     Dist(dist::Arguments),
-    /// Runs all readers of outside input on random inputs and on mutated real inputs
+    /// Looks for inputs that break a reader of outside input, guided by coverage
     Fuzz(fuzz::Arguments),
     /// Runs dyno for half an hour on servers that stall, crash and restart, and verifies every count
     Soak(soak::Arguments),

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::num::NonZero;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::{ArgAction, ArgGroup, Args as ClapArgs, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
@@ -80,6 +81,18 @@ pub(crate) enum Command {
     },
 }
 
+/// A [`NonZero`].
+fn one_or_more<N: FromStr>(text: &str) -> Result<N, &'static str> {
+    text.parse().map_err(|_| "it takes a whole number, 1 or more")
+}
+
+/// What `existing` may be.
+const EXISTING: [&str; 3] = ["refuse", "reuse", "replace"];
+
+/// What `--system` takes where the data have to stay.
+const LASTING_SYSTEM: &str = "The system that has the data: `sqlite:FILE`, or a URL such as \
+                              `mysql://user@host:3306/database`";
+
 /// A view of a run for standard output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
@@ -125,6 +138,9 @@ pub(crate) struct RunArgs {
     /// The plan file (TOML).
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) plan: PathBuf,
+    /// Action when the tables already exist, in place of the plan's `existing`.
+    #[arg(long, value_name = "ACTION", value_parser = EXISTING)]
+    pub(crate) existing: Option<String>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }
@@ -135,8 +151,8 @@ pub(crate) struct SubjectArgs {
     /// The workload, such as `sysbench/oltp_read_write`, or the path of an SQL file.
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) workload: String,
-    /// The system under test: `sqlite`, `mariadb` or `tidb` (started for the run), `sqlite:FILE`, or a URL
-    /// such as `mysql://user@host:3306/database`.
+    /// The system under test: `sqlite`, `sqlite:FILE`, `mariadb` or `tidb` (started for the run), a URL such as
+    /// `mysql://user@host:3306/database` or `grpc://host:9000/package.Service/Method`, or another one of `dyno systems`.
     #[arg(long, value_name = "SYSTEM", default_value = "sqlite")]
     pub(crate) system: String,
     /// Create the database in the URL if it does not exist.
@@ -232,7 +248,7 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_name = "P,...", value_delimiter = ',')]
     pub(crate) percentiles: Vec<String>,
     /// Action when the tables already exist [default: refuse].
-    #[arg(long, value_name = "ACTION", value_parser = ["refuse", "reuse", "replace"])]
+    #[arg(long, value_name = "ACTION", value_parser = EXISTING)]
     pub(crate) existing: Option<String>,
     /// Action on the data between trials [default: keep].
     #[arg(long, value_name = "ACTION", value_parser = ["keep", "reload", "restore"])]
@@ -250,12 +266,13 @@ pub(crate) struct PrepareArgs {
     #[command(flatten)]
     pub(crate) data: DataArgs,
     /// Action when the tables already exist [default: refuse].
-    #[arg(long, value_name = "ACTION", value_parser = ["refuse", "reuse", "replace"])]
+    #[arg(long, value_name = "ACTION", value_parser = EXISTING)]
     pub(crate) existing: Option<String>,
 }
 
-/// What `dyno prepare`, `dyno check` and `dyno cleanup` share.
+/// What `dyno prepare`, `dyno check` and `dyno cleanup` share. They need a system whose data stays.
 #[derive(Debug, ClapArgs)]
+#[command(mut_arg("system", |system| system.required(true).default_value(None).help(LASTING_SYSTEM)))]
 pub(crate) struct DataArgs {
     #[command(flatten)]
     pub(crate) subject: SubjectArgs,
@@ -309,13 +326,13 @@ pub(crate) struct CeilingArgs {
     #[arg(long, group = "path")]
     pub(crate) local: bool,
     /// Size of each request in bytes.
-    #[arg(long, value_name = "BYTES", default_value = "122")]
+    #[arg(long, value_name = "BYTES", default_value = "122", value_parser = one_or_more::<NonZero<u32>>)]
     pub(crate) request_size: NonZero<u32>,
     /// Size of each response in bytes.
-    #[arg(long, value_name = "BYTES", default_value = "27")]
+    #[arg(long, value_name = "BYTES", default_value = "27", value_parser = one_or_more::<NonZero<u32>>)]
     pub(crate) response_size: NonZero<u32>,
     /// Number of connections.
-    #[arg(long, value_name = "N", default_value = "16")]
+    #[arg(long, value_name = "N", default_value = "16", value_parser = one_or_more::<NonZero<usize>>)]
     pub(crate) connections: NonZero<usize>,
     /// Requests in flight on each connection when they are pipelined, 2 or more. One request in flight on each is
     /// measured too.
@@ -325,11 +342,11 @@ pub(crate) struct CeilingArgs {
     #[arg(long, value_name = "DURATION", default_value = "1s")]
     pub(crate) time: String,
     /// Number of rounds.
-    #[arg(long, value_name = "N", default_value = "5")]
+    #[arg(long, value_name = "N", default_value = "5", value_parser = one_or_more::<NonZero<u32>>)]
     pub(crate) rounds: NonZero<u32>,
     /// Number of event loops of the client, and of threads of the server of `--local` [default: one for every two
     /// cores].
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = one_or_more::<NonZero<u16>>)]
     pub(crate) workers: Option<NonZero<u16>>,
 }
 
@@ -339,13 +356,13 @@ pub(crate) struct EchoArgs {
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:0")]
     pub(crate) listen: SocketAddr,
     /// Number of threads, each with its own event loop.
-    #[arg(long, value_name = "N", default_value = "1")]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = one_or_more::<NonZero<usize>>)]
     pub(crate) threads: NonZero<usize>,
     /// Size of each request in bytes, on plain TCP connections that do not state it themselves.
-    #[arg(long, value_name = "BYTES", requires = "response_size")]
+    #[arg(long, value_name = "BYTES", requires = "response_size", value_parser = one_or_more::<NonZero<u32>>)]
     pub(crate) request_size: Option<NonZero<u32>>,
     /// Size of each response in bytes, on such connections.
-    #[arg(long, value_name = "BYTES", requires = "request_size")]
+    #[arg(long, value_name = "BYTES", requires = "request_size", value_parser = one_or_more::<NonZero<u32>>)]
     pub(crate) response_size: Option<NonZero<u32>>,
 }
 
@@ -478,8 +495,9 @@ pub(crate) struct GenerateArgs {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) out: PathBuf,
     /// Prefix of the file names, which bulk loaders read as the name of the database.
-    #[arg(long, value_name = "NAME", default_value = "tpcc")]
-    pub(crate) database: String,
+    /// [default: the workload's name]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) database: Option<String>,
     /// Seed of the data, as in a plan.
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,

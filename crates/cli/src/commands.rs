@@ -24,6 +24,7 @@ mod watch_host;
 
 use std::env;
 use std::fmt;
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -83,6 +84,13 @@ impl fmt::Display for WrongArgument {
 }
 
 impl std::error::Error for WrongArgument {}
+
+/// The refusal of a folder of results that is not there.
+fn no_results(folder: &Path) -> anyhow::Error {
+    let folder = folder.display();
+    let text = format!("{folder} does not exist; name the folder of results, the `--out` of a run");
+    WrongArgument(text).into()
+}
 
 /// The version and the build of this program.
 fn this_dyno() -> Dyno {

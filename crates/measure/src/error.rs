@@ -190,8 +190,10 @@ impl FailureExamples {
     /// Keeps a failure if there is none of its class and code.
     pub fn add(&mut self, failure: &Failure) {
         if self.0.len() < Self::KINDS_MAX && self.of(&failure.key).is_none() {
-            let end = failure.message.floor_char_boundary(Self::MESSAGE_MAX);
-            self.0.push(failure.clone().with_message(&failure.message[..end]));
+            let message = &failure.message;
+            let most = message.len().min(Self::MESSAGE_MAX);
+            let end = (0..=most).rev().find(|at| message.is_char_boundary(*at)).unwrap_or_default();
+            self.0.push(failure.clone().with_message(&message[..end]));
         }
     }
 

@@ -330,15 +330,18 @@ impl Estimated {
     /// The independent samples that the data of an interval are worth, of all.
     fn worth(self, interval: &Confidence, trial: &Trial<'_>) -> String {
         let Origin::Within(effective_samples) = interval.origin else { return String::new() };
-        let effective_samples = effective_samples.round() as u64;
+        let effective_samples = match effective_samples.round() as u64 {
+            0 => "less than 1".to_owned(),
+            samples => count(samples),
+        };
         match self {
             Self::Percentile(_) => {
                 let all = trial.summary.latency.count;
-                format!("{} of {}", count(effective_samples), several(all, "value", "values"))
+                format!("{} of {}", effective_samples, several(all, "value", "values"))
             }
             Self::Transactions | Self::Queries | Self::Mean => {
                 let all = trial.record.measured().count() as u64;
-                format!("{} of {}", count(effective_samples), several(all, "interval", "intervals"))
+                format!("{} of {}", effective_samples, several(all, "interval", "intervals"))
             }
         }
     }

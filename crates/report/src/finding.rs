@@ -152,7 +152,7 @@ fn words(code: Code) -> (&'static str, &'static str, &'static str) {
         Code::Outages => (
             "The system was away for a while",
             "no transaction succeeded, or clients had lost their connections; throughput counts that time, and in \
-             a closed loop percentiles hardly know of it, because hardly anything was sent",
+             a closed loop percentiles hardly show it, because hardly anything was sent",
             "{total_ns}[ {more}][ in {outages} outages, the longest for {longest_ns}], from {from_ns}\
              [ to {to_ns}][, {reconnects:reconnect|reconnects}]",
         ),
@@ -283,7 +283,7 @@ fn words(code: Code) -> (&'static str, &'static str, &'static str) {
         ),
         Code::Unfair => (
             "Clients were not served evenly",
-            "percentiles mix clients with different lots",
+            "some clients were answered much more often than others, so percentiles describe neither group",
             "[{subject}: ]standard deviation {variation} of the mean",
         ),
         Code::Trend => (

@@ -68,7 +68,7 @@ pub(crate) fn line(digest: &Digest<'_>) -> Option<String> {
         format!("; its workers waited for a CPU up to {} of the time", percent(most))
     });
     Some(format!(
-        "dyno overslept by up to {} in 99 %, {} at most{waited}",
+        "dyno's threads woke late: in 99 % of cases by up to {}, at worst by {}{waited}",
         latency_ns(p99_ns),
         latency_ns(max_ns)
     ))

@@ -36,24 +36,32 @@ pub struct DataOutcome {
 }
 
 impl Experiment {
+    /// Why a task on the data of the first workload, on the first system, makes no sense; `None` when it does.
+    pub fn data_problem(&self, task: DataTask) -> Option<String> {
+        let (system, name) = (&self.systems[0], &self.plan.systems[0].name);
+        if !matches!(self.workloads[0], TrialWorkload::Database(_)) || !system.keeps_data() {
+            return Some(format!(
+                "system {name:?} has no data that outlives this command: give the URL of a server or a database file \
+                 (`dyno systems` tells how)"
+            ));
+        }
+        let file = system.data_file().filter(|file| task != DataTask::Prepare && !file.exists())?;
+        Some(format!("there is no file {}", file.display()))
+    }
+
     /// Does one task on the data of the first workload, on the first system.
     ///
     /// # Errors
-    /// If the data would not outlive the system; if the system cannot be used; the workload's failure.
+    /// The [`Experiment::data_problem`]; if the system cannot be used; the workload's failure.
     pub fn run_data_task(
         &self,
         task: DataTask,
         stop: &Stop,
         listener: &mut dyn RunListener,
     ) -> Result<DataOutcome> {
-        let (TrialWorkload::Database(_), true) = (&self.workloads[0], self.systems[0].keeps_data())
-        else {
-            let name = &self.plan.systems[0].name;
-            bail!(
-                "system {name:?} has no data that outlives this command: give the URL of a server or a database file \
-                 (`dyno systems` tells how)"
-            );
-        };
+        if let Some(problem) = self.data_problem(task) {
+            bail!(problem);
+        }
         let scratch = Scratch::make()?;
         let instance = SystemInstance { system: 0, round: 0 };
         let test_bed = TestBed::make(self, instance, scratch.path(), stop, listener)?;

@@ -86,6 +86,11 @@ pub trait System: Send + Sync {
         false
     }
 
+    /// The file of the user's that has the data; `None` when another process has them.
+    fn data_file(&self) -> Option<&Path> {
+        None
+    }
+
     /// Gets what the start needs and may take minutes, such as a build of the server. The result is kept: later calls
     /// return at once.
     ///

@@ -58,6 +58,10 @@ impl System for Sqlite {
         self.path.is_some()
     }
 
+    fn data_file(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
     fn start(
         &self,
         scratch: &Path,

@@ -174,14 +174,17 @@ pub trait Workload: Send + Sync {
     /// The table that is not the workload's; the server's error.
     fn remove(&self, context: &WorkloadContext<'_>) -> Result<Vec<String>, Failure>;
 
+    /// Whether its data can be written as files.
+    fn can_export(&self) -> bool {
+        false
+    }
+
     /// Writes the rows that [`Workload::prepare`] would load to files for a bulk loader.
     ///
     /// # Errors
     /// If the workload cannot be exported, or a file cannot be written.
     fn export(&self, _export: &Export<'_>) -> Result<(), Failure> {
-        Err(unsuitable(
-            "this workload's data cannot be written as files; those of tpcc and tpch can",
-        ))
+        Err(unsuitable("this workload's data cannot be written as files"))
     }
 
     /// What the phases so far have found out about the data, for [`Workload::learn`] in another process that offers a

@@ -15,11 +15,18 @@ struct Entry {
 }
 
 pub(crate) fn workloads(name: Option<&str>) -> Result<ExitCode> {
+    let simulated = Entry {
+        name: "simulated".to_owned(),
+        summary: "the workload of a simulated system, which has no operations of its own"
+            .to_owned(),
+        options: Vec::new(),
+    };
     let entries = workload::catalogue().into_iter().map(|it| Entry {
         name: it.kind,
         summary: it.summary.to_owned(),
         options: it.options.iter().map(|o| row(o.name, &o.default, o.meaning)).collect(),
     });
+    let entries = entries.chain([simulated]);
     show("workload", &entries.collect::<Vec<_>>(), name)
 }
 
@@ -70,6 +77,10 @@ fn one(what: &str, entries: &[Entry], name: &str) -> Result<String> {
         let message = format!("no {what} is called {name:?}; {}", suggestion(name, &names));
         return Err(WrongArgument(message).into());
     };
+    if entry.options.is_empty() {
+        let text = format!("{}: {}. It has no options.", entry.name, entry.summary);
+        return Ok(fold(&text, output_width()));
+    }
     let mut options = Table::new().words("option").words("default").words("meaning");
     entry.options.iter().for_each(|option| options.row(option.to_vec()));
     let summary = format!("{}: {}", entry.name, entry.summary);

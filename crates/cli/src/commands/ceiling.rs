@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use driver::rpc::{Protocol, Service};
 use net::FixedSizes;
 use plan::CeilingPlan;
 use runner::{CeilingProbe, event_loops_beside_a_service, start_echo};
@@ -58,6 +59,11 @@ pub(crate) fn run(args: &CeilingArgs) -> Result<ExitCode> {
 }
 
 fn plan_of(args: &CeilingArgs) -> Result<CeilingPlan> {
+    if let Some(address) = &args.to {
+        let checked =
+            Service::check(Protocol::Tcp { announces: true }, &format!("tcp://{address}"));
+        checked.map_err(|error| WrongArgument(format!("--to {address:?}: {error}")))?;
+    }
     let text = bare_seconds(Some(&args.time)).unwrap_or_default();
     let time = plan::parse_duration(&text).filter(|time| *time >= TIME_MIN).ok_or_else(|| {
         WrongArgument(format!("--time {:?} is no duration of 50ms or more, such as 1s", args.time))

@@ -9,6 +9,7 @@ use plan::Draft;
 use report::{Table, fold};
 use runner::{DataOutcome, DataTask, Experiment};
 
+use super::WrongArgument;
 use super::option_names::OptionNames;
 use super::subject::{self, given};
 use crate::args::{DataArgs, PrepareArgs};
@@ -34,6 +35,9 @@ fn run(draft: Draft, args: DataArgs, task: DataTask) -> Result<ExitCode> {
     source.hide_secrets();
     let names = OptionNames { subject: Some(&args.subject), overrides: &args.overrides };
     let experiment = Experiment::read(source).map_err(|problems| names.at_options(problems))?;
+    if let Some(problem) = experiment.data_problem(task) {
+        return Err(WrongArgument(problem).into());
+    }
     let stop = signals::listen().context("cannot listen for signals")?;
     let mut progress = ProgressDisplay::of_data(args.quiet);
     // A URL among them may have a password.

@@ -8,6 +8,7 @@ use anyhow::{Context, Result, bail};
 use plan::{Draft, DraftPart, Files, Plan, Problems};
 use workload::{Export, LoadProgress};
 
+use super::WrongArgument;
 use super::option_names::at_argument;
 use super::subject::split_all;
 use crate::args::GenerateArgs;
@@ -27,6 +28,13 @@ pub(crate) fn run(args: &GenerateArgs) -> Result<ExitCode> {
     let plan = Plan::parse(plan::compose(&draft)).map_err(named)?;
     let workload = workload::read(&plan.workloads[0], &Files::of("."))
         .map_err(|problems| named(Problems::new(&plan.source, problems)))?;
+    if !workload.can_export() {
+        let message = format!(
+            "the data of {} cannot be written as files; those of tpcc and tpch can",
+            args.workload
+        );
+        return Err(WrongArgument(message).into());
+    }
     std::fs::create_dir_all(&args.out)
         .with_context(|| format!("cannot make {}", args.out.display()))?;
     if std::fs::read_dir(&args.out)?.next().is_some() {
@@ -39,7 +47,7 @@ pub(crate) fn run(args: &GenerateArgs) -> Result<ExitCode> {
     let progress = LoadProgress::new();
     let export = Export {
         folder: args.out.clone(),
-        database: args.database.clone(),
+        database: args.database.clone().unwrap_or_else(|| args.workload.clone()),
         // The bulk loaders for such files belong to servers of the MySQL protocol.
         dialect: &driver::mysql::DIALECT,
         seed: args.seed.unwrap_or(plan.seed),
@@ -66,6 +74,6 @@ pub(crate) fn run(args: &GenerateArgs) -> Result<ExitCode> {
 fn show_progress(progress: &LoadProgress) {
     let (stage, done, total) = progress.current();
     if total > 0 {
-        super::print_error(&format!("{stage}: {done} of {total}"));
+        super::print_error(&format!("{stage}: {done} of {}", total.max(done)));
     }
 }

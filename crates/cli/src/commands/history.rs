@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -89,10 +89,7 @@ impl Stored {
         for folder in folders {
             // The default folder is made by the first run.
             if !folder.exists() && folder != Path::new(RESULTS) {
-                bail!(
-                    "{} does not exist; name the folder of results, the `--out` of a run",
-                    folder.display()
-                );
+                return Err(super::no_results(folder));
             }
             if folder.join("run.json").exists() {
                 let message = format!(

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use record::{Run, RunSummary};
 use report::{BestTrial, Table, Verdict};
 
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &ListArgs) -> Result<ExitCode> {
         let out = args.out.display();
         // The default folder is made by the first run.
         if !args.out.exists() && args.out != Path::new(RESULTS) {
-            bail!("{out} does not exist; name the folder of results, the `--out` of a run");
+            return Err(super::no_results(&args.out));
         }
         let text = if args.out.join("run.json").exists() {
             format!("{out} is a run: `dyno report {out}` shows it\n")

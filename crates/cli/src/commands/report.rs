@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use record::{Run, RunStatus, TrialRecord, TrialStatus};
 use report::Digest;
 
@@ -124,7 +124,7 @@ fn run_folder(folder: &Path) -> Result<PathBuf> {
         return Ok(folder.to_path_buf());
     }
     if !folder.exists() {
-        bail!("{} does not exist; `dyno list DIR` shows the runs below a folder", folder.display());
+        return Err(super::no_results(folder));
     }
     let runs = super::list::readable(folder)?;
     let newest = runs.into_iter().max_by_key(|run| run.started);

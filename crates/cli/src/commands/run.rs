@@ -9,5 +9,7 @@ use super::experiment;
 use crate::args::RunArgs;
 
 pub(crate) fn run(args: RunArgs) -> Result<ExitCode> {
-    experiment::run(Source::read(&args.plan)?, None, args.output)
+    let RunArgs { plan, existing, mut output } = args;
+    output.overrides.extend(existing.map(|existing| format!("existing={existing}")));
+    experiment::run(Source::read(&plan)?, None, output)
 }

@@ -20,6 +20,7 @@ use system::{
     private_file,
 };
 
+use super::WrongArgument;
 use super::option_names::at_argument;
 use super::start;
 use crate::args::UpArgs;
@@ -121,7 +122,8 @@ fn keep_up(
 ) -> Result<ExitCode> {
     let running = &mut up.running;
     if running.processes().is_empty() {
-        bail!("`{kind}` has no server to start: a run uses it directly");
+        let message = format!("`{kind}` has no server to start: a run uses it directly");
+        return Err(WrongArgument(message).into());
     }
     let login = write_login(running, &up.scratch)?;
     let text = describe(running, login.as_deref());

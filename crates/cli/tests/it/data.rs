@@ -71,7 +71,7 @@ fn a_system_that_ends_with_the_command_is_refused_before_it_starts() {
     let sandbox = Sandbox::new();
     for system in ["sqlite", "mariadb"] {
         let (code, said) = on(&sandbox, "prepare", system, &[]);
-        assert!(code == 1 && said.contains("has no data that outlives this command"), "{said}");
+        assert!(code == 2 && said.contains("has no data that outlives this command"), "{said}");
         assert!(!said.contains("MariaDB"), "{said}");
     }
 }

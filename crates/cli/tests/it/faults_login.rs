@@ -40,7 +40,7 @@ fn login_to_a_missing_database() {
     let url = server::url();
     let (server, _) = url.rsplit_once('/').unwrap();
     let text = failure(&Sandbox::new(), &format!("{server}/dyno_no_such_database"), &[]);
-    assert_told(&text, &["dyno_no_such_database", "1049", "CREATE DATABASE"]);
+    assert_told(&text, &["dyno_no_such_database", "1049", "--create-database"]);
 }
 
 #[test]

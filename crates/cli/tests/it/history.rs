@@ -126,7 +126,7 @@ fn without_runs_there_is_no_history_and_no_failure() {
     assert_eq!(told, "no runs yet below results\n");
     fs::create_dir(sandbox.path().join("empty")).unwrap();
     sandbox.succeed(["history", "empty"]);
-    assert!(sandbox.fail(1, ["history", "nowhere"]).contains("nowhere does not exist"));
+    assert!(sandbox.fail(2, ["history", "nowhere"]).contains("nowhere does not exist"));
     let made = run(&sandbox, "nightly", "10ms");
     let message = sandbox.fail(2, ["history", made.to_str().unwrap()]);
     assert!(message.contains("is a run: name the folder"), "{message}");

@@ -316,7 +316,7 @@ fn ctrl_c_stops_a_server_in_the_foreground() {
 #[test]
 fn up_and_down_report_systems_they_cannot_handle() {
     let sandbox = Sandbox::new();
-    let nothing = sandbox.fail(1, ["up", "sqlite"]);
+    let nothing = sandbox.fail(2, ["up", "sqlite"]);
     assert!(nothing.contains("`sqlite` has no server to start"), "{nothing}");
     let missing = sandbox.fail(2, ["up", "tidb:/opt/none/tidb-server"]);
     assert!(missing.contains("there is no program /opt/none/tidb-server"), "{missing}");

@@ -123,7 +123,7 @@ fn a_comparison_with_invalid_trials_says_so() {
         client.failure = Some(Failure::new(ErrorClass::Server, "1", "gone"));
     });
     let told = texts(&run);
-    assert!(told[0].ends_with("; not valid: 1 of the 6 trials behind it."), "{told:?}");
+    assert!(told[0].ends_with("; invalid: 1 of the 6 trials behind it."), "{told:?}");
 }
 
 /// One system with 1, 4, 16 and 64 clients, of which each does this many transactions a second in two repetitions.

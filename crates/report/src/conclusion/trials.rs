@@ -136,20 +136,26 @@ pub(crate) fn none_believed(
     Some(Conclusion::new(Code::NotBelieved, values, Some(Place::Warnings)))
 }
 
-/// How many of the trials behind an answer are not valid, and how many there are; empty when all are valid, and in a
+/// How many of the trials behind an answer are doubtful or invalid, and how many there are; empty when all are valid, and in a
 /// run of one trial, where the next line says so.
 pub(super) fn behind(digest: &Digest<'_>, points: &[&Point<'_>]) -> Values {
     if digest.trials.len() == 1 { Vec::new() } else { behind_all(&counted(digest, points)) }
 }
 
-/// How many of the trials behind an answer are not valid, and how many there are; empty when all are valid.
+/// How many of the trials behind an answer are doubtful or invalid, and how many there are; empty when all are valid.
 pub(crate) fn behind_all(trials: &[&Trial<'_>]) -> Values {
-    let not_valid = trials.iter().filter(|trial| trial.validity() != Validity::Valid).count();
-    if not_valid == 0 {
-        return Vec::new();
-    }
     let small = |count: usize| Value::Small(count as u64);
-    vec![("not_valid", small(not_valid)), ("behind", small(trials.len()))]
+    let counted = [("doubtful", Validity::Doubtful), ("invalid", Validity::Invalid)].map(
+        |(name, validity)| {
+            (name, trials.iter().filter(|trial| trial.validity() == validity).count())
+        },
+    );
+    let found = counted.into_iter().filter(|(_, count)| *count > 0);
+    let mut values: Values = found.map(|(name, count)| (name, small(count))).collect();
+    if !values.is_empty() {
+        values.push(("behind", small(trials.len())));
+    }
+    values
 }
 
 /// Which trials are doubtful or invalid, and why, in a line; `None` when all are valid.

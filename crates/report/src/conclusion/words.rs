@@ -73,13 +73,13 @@ impl Code {
                 "faster",
                 "{candidate} is faster than {baseline}[ under {workload}]: {figure} {change} (95 % interval {low} to \
                  {high})[, {rounds:round|rounds}][, adjusted for {adjusted}][, {trials:trial|trials} of each][, \
-                 {runs:run|runs} of each][, over {loads} loads together, of which {alike} show it alone]",
+                 {runs:run|runs} of each][, over {loads} loads together, of which {alike:load|loads} alone would show it]",
             ),
             Self::Slower => (
                 "slower",
                 "{candidate} is slower than {baseline}[ under {workload}]: {figure} {change} (95 % interval {low} to \
                  {high})[, {rounds:round|rounds}][, adjusted for {adjusted}][, {trials:trial|trials} of each][, \
-                 {runs:run|runs} of each][, over {loads} loads together, of which {alike} show it alone]",
+                 {runs:run|runs} of each][, over {loads} loads together, of which {alike:load|loads} alone would show it]",
             ),
             Self::FasterUnderLoads => (
                 "faster-under-loads",
@@ -212,4 +212,5 @@ impl Code {
 }
 
 /// What follows every sentence whose trials are not all valid.
-pub(super) const NOT_VALID: &str = "[; not valid: {not_valid} of the {behind} trials behind it]";
+pub(super) const NOT_VALID: &str = "[; doubtful: {doubtful} of the {behind} trials behind it][; invalid: {invalid} of the {behind} trials \
+                                    behind it]";

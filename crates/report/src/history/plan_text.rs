@@ -44,7 +44,7 @@ impl PlanText {
         let told: Vec<String> = only.take(LINES_MAX).collect();
         let told =
             if told.is_empty() { "lines in another order".to_owned() } else { told.join(", ") };
-        Some(format!("another text of the plan: {told}"))
+        Some(format!("its plan differs: {told}"))
     }
 }
 
@@ -115,15 +115,12 @@ mod tests {
     fn another_line_and_another_option_make_another_plan() {
         let one = plan("a = 1\nb = 2\n", "dyno run plan.toml");
         let text = one.difference(&plan("a = 1\nb = 3\n", "dyno run plan.toml")).unwrap();
-        assert_eq!(text, "another text of the plan: with b = 2, without b = 3");
+        assert_eq!(text, "its plan differs: with b = 2, without b = 3");
         let set = plan("a = 1\nb = 2\n", "dyno run plan.toml --set 'load.time=5 s' --set=x=1");
         let text = set.difference(&one).unwrap();
-        assert_eq!(text, "another text of the plan: with --set load.time=5 s, with --set x=1");
+        assert_eq!(text, "its plan differs: with --set load.time=5 s, with --set x=1");
         let turned = plan("b = 2\na = 1\n", "dyno run plan.toml");
-        assert_eq!(
-            one.difference(&turned).unwrap(),
-            "another text of the plan: lines in another order"
-        );
+        assert_eq!(one.difference(&turned).unwrap(), "its plan differs: lines in another order");
         let mut named = one.clone();
         named.name = "other".to_owned();
         assert_eq!(named.difference(&one).unwrap(), "plan other");

@@ -95,6 +95,10 @@ impl Workload for Tpcc {
         remove(context, &self.created)
     }
 
+    fn can_export(&self) -> bool {
+        true
+    }
+
     fn export(&self, export: &Export<'_>) -> Result<(), Failure> {
         csv::export(&self.settings, export)
     }

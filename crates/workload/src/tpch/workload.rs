@@ -138,6 +138,10 @@ impl Workload for Tpch {
         remove(context, &self.created)
     }
 
+    fn can_export(&self) -> bool {
+        true
+    }
+
     fn export(&self, export: &Export<'_>) -> Result<(), Failure> {
         super::export::export(&self.settings, export)
     }

@@ -66,7 +66,9 @@ impl ServerError {
                 "check user and password; a password is read from DYNO_PASSWORD, MYSQL_PWD, \
                  a password file or ~/.my.cnf"
             }
-            1049 => "create it first: CREATE DATABASE, or name another in the URL",
+            1049 => {
+                "create it with `--create-database` (create_database = true), or name another in the URL"
+            }
             1129 => "unblock this host on the server: FLUSH HOSTS",
             1130 => "create a user for this host on the server",
             1153 => "raise it: SET GLOBAL max_allowed_packet = N",
