@@ -121,7 +121,7 @@ fn one_trial_is_reported_by_its_number() {
 #[test]
 fn a_folder_of_results_that_is_not_there_is_an_error() {
     let sandbox = Sandbox::new();
-    let message = sandbox.fail(1, ["list", "nowhere"]);
+    let message = sandbox.fail(2, ["list", "nowhere"]);
     assert!(message.contains("nowhere does not exist"), "{message}");
     sandbox.succeed(["list"]);
 }

@@ -66,7 +66,7 @@ fn a_unix_socket_reaches_the_same_server() {
 fn an_unknown_database_error_says_how_to_create_it() {
     let failure = refusal(url_of("driver_nowhere", ""));
     assert_eq!(failure.key.to_string(), "login 1049");
-    assert!(failure.message.contains("CREATE DATABASE"), "{failure}");
+    assert!(failure.message.contains("`--create-database`"), "{failure}");
 }
 
 #[test]

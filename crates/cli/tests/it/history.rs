@@ -109,9 +109,9 @@ fn runs_of_other_plans_are_left_out_with_the_reason() {
     assert_eq!(
         left_out(&found),
         [
-            "another text of the plan: with time = \"4s\", with --set load.time=4s, without time = \"5s\"",
+            "its plan differs: with time = \"4s\", with --set load.time=4s, without time = \"5s\"",
             "plan other",
-            "another text of the plan: with time = \"9s\", without time = \"5s\"",
+            "its plan differs: with time = \"9s\", without time = \"5s\"",
         ]
     );
     let folder = found["left_out"][0]["folder"].as_str().unwrap();

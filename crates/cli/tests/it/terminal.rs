@@ -61,7 +61,7 @@ fn lists_and_messages_fit_the_terminal() {
         ("workloads", "sysbench/oltp_read_write"),
         ("systems tidb", "GOMAXPROCS"),
         ("run plan.toml --dry-run", "simulated"),
-        ("report nowhere", "`dyno list DIR`"),
+        ("report nowhere", "does not exist"),
     ] {
         let shown = on_terminal(&sandbox, 64, "", arguments);
         assert!(widest(&shown) <= 64 && shown.contains(told), "{arguments}:\n{shown}");
