@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::fmt;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crate::{Problem, Problems, read_text, scrub, spelling};
@@ -36,7 +37,10 @@ impl Source {
                 let (message, help) = match path.is_dir() {
                     true => ("this is a folder, not a plan".to_owned(), plans_within(path)),
                     false => {
-                        (format!("cannot read this plan: {error}"), plans_beside(path, &folder))
+                        // Other plans help only where this one is not there.
+                        let is_missing = error.kind() == ErrorKind::NotFound;
+                        let help = is_missing.then(|| plans_beside(path, &folder)).flatten();
+                        (format!("cannot read this plan: {error}"), help)
                     }
                 };
                 let source = Self { name, text: String::new(), folder };

@@ -53,7 +53,9 @@ pub(crate) fn queues_note(digest: &Digest<'_>) -> Option<String> {
                 "one for each event loop, here {loops}: their number follows dyno's cores unless the plan sets workers"
             ),
         };
-        if header.load.open.is_some() && !queues.contains(&each) {
+        // A trial that could not begin has no event loops.
+        let has_queues = header.is_embedded || header.load.threads > 0;
+        if header.load.open.is_some() && has_queues && !queues.contains(&each) {
             queues.push(each);
         }
     }

@@ -839,6 +839,12 @@ fn a_plan_that_is_not_there() {
     let help = problems.problems[0].help.clone().unwrap();
     assert!(problems.problems[0].message.starts_with("cannot read this plan: "));
     assert!(help.starts_with("did you mean `quickstart.toml`? here are: "), "{help}");
+    // Other plans do not help against one that is no text.
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("near.toml"), "[workloads.a]\n").unwrap();
+    std::fs::write(folder.path().join("bear.toml"), [0xff, 0xfe]).unwrap();
+    let problem = Plan::read(&folder.path().join("bear.toml")).unwrap_err().problems.remove(0);
+    assert!(problem.message.contains("UTF-8") && problem.help.is_none(), "{problem:?}");
 }
 
 #[test]

@@ -112,7 +112,7 @@ impl History {
         let several = several(count as u64, "series", "series");
         format!(
             "Changes by {name} at {} for each series: {how}. Of {several} without any change one or more would show one in \
-             up to {} of histories. `at first` and `now` are the means before the first and after the last change.",
+             up to {} of histories. The columns \"at first\" and \"now\" are the means before the first and after the last change.",
             percent(level),
             percent(all)
         )
