@@ -23,6 +23,8 @@ use split::{Split, best};
 
 /// Random orders of a series: with these the smallest p-value is 1 in 500.
 const PERMUTATIONS: usize = 499;
+/// The relative error of a statistic, at most.
+const ROUNDING: f64 = 1e-9;
 /// A longer series is searched by windows of so many values where Student's t decides, as by Apache Otava.
 const WINDOW: usize = 50;
 /// Where orders begin: the same series always has the same change points.
@@ -126,6 +128,8 @@ fn by_permutations(values: &[f64], level: f64) -> Vec<Place> {
     divided(values, level, |split, places| {
         let allowed = (level * (PERMUTATIONS + 1) as f64).floor() as usize;
         let mut orders = values.to_vec();
+        // Another order of the same sides is as good, however its sums are rounded.
+        let as_good_as = split.statistic * (1.0 - ROUNDING);
         // The order at hand counts as one: the test is exact with any number of orders (B. Phipson and G. K. Smyth,
         // Permutation p-values should never be zero, Statistical Applications in Genetics and Molecular Biology 9, 2010).
         let mut as_good = 1;
@@ -134,7 +138,7 @@ fn by_permutations(values: &[f64], level: f64) -> Vec<Place> {
                 shuffle(&mut orders[start..end], &mut draws);
             }
             let found = best_of_parts(&orders, places);
-            as_good += usize::from(found.is_some_and(|it| it.statistic >= split.statistic));
+            as_good += usize::from(found.is_some_and(|it| it.statistic >= as_good_as));
             if as_good > allowed {
                 // It is more than the level, however the other orders are.
                 return 1.0;
@@ -142,6 +146,20 @@ fn by_permutations(values: &[f64], level: f64) -> Vec<Place> {
         }
         as_good as f64 / (PERMUTATIONS + 1) as f64
     })
+}
+
+/// The fewest values among which [`ChangeTest::Permutation`] can find a change at a level. The likeliest change divides
+/// them in the middle, with all larger ones on one side: of the orders that put the same values on that side, or on the
+/// other, none is better.
+pub fn fewest_values(level: f64) -> usize {
+    let (mut values, mut choices) = (2, 2.0);
+    while 2.0 / choices > level {
+        values += 1;
+        // Out of 2k values there are twice as many choices of k as out of 2k - 1; out of 2k + 1 so many times as many.
+        choices *=
+            if values % 2 == 0 { 2.0 } else { f64::from(2 * values) / f64::from(values + 1) };
+    }
+    values as usize
 }
 
 /// Source: R. A. Fisher and F. Yates; Knuth, The Art of Computer Programming 2, algorithm 3.4.2 P.

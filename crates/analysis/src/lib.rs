@@ -57,7 +57,7 @@ mod validity;
 mod within;
 
 pub use ceiling::{CeilingSummary, ceiling};
-pub use change_points::{ChangePoint, ChangeTest, change_points};
+pub use change_points::{ChangePoint, ChangeTest, change_points, fewest_values};
 pub use check::{
     RoundsOfWindows, RunFacts, check, check_baseline_again, check_first_windows, check_run,
 };

@@ -455,7 +455,7 @@ pub(crate) struct HistoryArgs {
     /// The test that decides which changes are more than chance.
     #[arg(long, value_enum, default_value_t = TestOfChanges::Permutation)]
     pub(crate) test: TestOfChanges,
-    /// The chance of a change in a series that has none, for each series.
+    /// The chance of a change in a series that has none, for each series; with Student's t it is several times as large.
     #[arg(long, value_name = "PERCENT", default_value = "1%")]
     pub(crate) level: String,
     /// Format of the history on standard output.

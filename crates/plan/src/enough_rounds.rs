@@ -12,6 +12,8 @@ const AT_LEAST: u64 = 5;
 const AT_MOST: u64 = 40;
 /// With fewer rounds the intervals of rounds that end by themselves were not tried.
 const ROUNDS_MIN: u64 = 4;
+/// With fewer rounds a confidence sequence has no interval, so that nothing can be decided.
+const ROUNDS_OF_SEQUENCE: u64 = 5;
 const ROUNDS_MAX: u64 = 10_000;
 const EXAMPLE: &str = "write such as { width = \"2%\" } or { decide = \"3%\", at_most = 40 }";
 const FIGURES: &str = "allowed: \"throughput\", \"mean\", or a percentile such as \"p99\"";
@@ -84,7 +86,11 @@ fn read_table(table: &Options, problems: &mut Vec<Problem>) -> Option<RoundsPlan
             None
         }
     });
-    let allowed = ROUNDS_MIN..=ROUNDS_MAX;
+    let fewest = match goal {
+        Some(RoundsGoal::Decide(_)) => ROUNDS_OF_SEQUENCE,
+        Some(RoundsGoal::Width(_)) | None => ROUNDS_MIN,
+    };
+    let allowed = fewest..=ROUNDS_MAX;
     let at_least = reader.integer("at_least", AT_LEAST, allowed.clone());
     let at_most = reader.integer("at_most", AT_MOST.max(at_least), allowed);
     if at_most < at_least {
@@ -207,6 +213,7 @@ mod tests {
             ("rounds = { width = \"2\" }", "not a part of a ratio"),
             ("rounds = { decide = \"x\" }", "not a part of a ratio"),
             ("rounds = { width = \"2%\", at_least = 3 }", "allowed: 4 to 10000"),
+            ("rounds = { decide = \"2%\", at_least = 4 }", "allowed: 5 to 10000"),
             ("rounds = { width = \"2%\", at_least = 9, at_most = 8 }", "fewer than `at_least`, 9"),
             ("rounds = { width = \"2%\", figure = \"cpu\" }", "no figure has that name"),
             ("rounds = { width = \"2%\", figure = \"p97\" }", "add 97 to `percentiles`"),

@@ -43,7 +43,7 @@ pub(crate) fn place(point: &Point<'_>, figure: Figure) -> String {
     format!("{}, {}, {load}: {}", point.system, point.workload, figure.name())
 }
 
-/// The groups without their comparisons.
+/// The groups without their comparisons. Without a trial of the baseline, as after an interruption, there is none.
 fn of_points<'d, 'a>(digest: &'d Digest<'a>) -> Vec<Group<'d, 'a>> {
     let mut groups: Vec<Group<'d, 'a>> = Vec::new();
     for point in &digest.points {
@@ -61,6 +61,16 @@ fn of_points<'d, 'a>(digest: &'d Digest<'a>) -> Vec<Group<'d, 'a>> {
             group.names.push(name);
         }
     }
+    let places = digest.points.iter().filter_map(|point| point.variant);
+    let has_baseline =
+        |of: &str| places.clone().any(|it| it.of == of && it.place == 0 && !it.is_baseline_again);
+    groups.retain(|group| has_baseline(group.of));
+    groups.iter_mut().for_each(|group| {
+        let place = |name: &&str| {
+            places.clone().find(|it| it.of == group.of && it.name == **name).map(|it| it.place)
+        };
+        group.names.sort_by_key(place);
+    });
     groups
 }
 
@@ -242,9 +252,16 @@ impl<'d, 'a> Group<'d, 'a> {
         };
         let mut points = self.others().flat_map(|name| self.points(name));
         points.any(has_too_few).then(|| {
+            let run = self.digest.run;
+            let is_one_round = run.trials.iter().all(|trial| trial.header.repetition == 0);
+            // After an interruption more rounds may have been planned.
+            let advice = match is_one_round && run.trials.len() >= run.trials_planned() {
+                true => format!(" Set `repetitions` to {ROUNDS_MIN} or more."),
+                false => String::new(),
+            };
             format!(
                 "With fewer than {ROUNDS_MIN} rounds in which both variants ended as planned no difference \
-                 can be shown, however large. Set `repetitions` to {ROUNDS_MIN} or more."
+                 can be shown, however large.{advice}"
             )
         })
     }
@@ -686,11 +703,24 @@ mod tests {
     }
 
     #[test]
+    fn without_a_trial_of_the_baseline_nothing_is_compared() {
+        let mut run = sample::variants();
+        run.trials.retain(|trial| trial.header.system != "tidb.v1");
+        assert!(groups(&Digest::new(&run)).is_empty());
+        // The order of the trials is another one in each round.
+        let mut run = sample::variants();
+        run.trials.reverse();
+        assert_eq!(groups(&Digest::new(&run))[0].names, ["v1", "v3"]);
+    }
+
+    #[test]
     fn one_round_is_said_to_show_no_difference() {
         let mut run = sample::variants();
         run.trials.retain(|trial| trial.header.repetition == 0);
-        let digest = Digest::new(&run);
-        assert!(groups(&digest)[0].too_few_rounds().unwrap().contains("2 or more"));
+        let told = |run: &record::Run| groups(&Digest::new(run))[0].too_few_rounds().unwrap();
+        assert!(!told(&run).contains("Set `repetitions`"), "more were planned: {}", told(&run));
+        run.header.trials_planned = run.trials.len();
+        assert!(told(&run).contains("Set `repetitions` to 2 or more"), "{}", told(&run));
         let run = sample::variants();
         let digest = Digest::new(&run);
         assert_eq!(groups(&digest)[0].too_few_rounds(), None);

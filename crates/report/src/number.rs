@@ -11,7 +11,8 @@ pub fn number(value: f64) -> String {
     }
     let magnitude = value.abs();
     let decimals = match magnitude {
-        m if m == 0.0 || m >= 99.95 => 0,
+        // Six decimals would show nothing of it.
+        m if !(5e-7..99.95).contains(&m) => 0,
         m if m >= 9.995 => 1,
         m if m >= 0.9995 => 2,
         m => (2 - m.log10().floor() as i32).clamp(3, 6) as usize,

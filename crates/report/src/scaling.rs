@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::conclusion;
 use crate::digest::{Digest, Point};
-use crate::number::{count, number, percent, signed_percent};
+use crate::number::{count, number, percent, several, signed_percent};
 use crate::svg::{Dot, Series};
 use crate::table::Table;
 
@@ -24,6 +24,8 @@ pub(crate) const NOTE: &str = "The Universal Scalability Law (Gunther), fitted t
 
 /// Fewer numbers of clients are no sweep.
 const CLIENTS_MIN: usize = 3;
+/// A smaller probability is told as a bound.
+const LEAST_PROBABILITY: f64 = 1e-5;
 /// The curve is drawn at so many places for each doubling of the clients.
 const DRAWN_PER_DOUBLING: f64 = 4.0;
 
@@ -104,17 +106,18 @@ fn reason(refused: &NoScaling) -> String {
             "{levels} numbers of clients, and {needed} are needed to see whether the law holds"
         ),
         NoScaling::NoThroughput(clients) => {
-            format!("no throughput with {} clients", count(*clients as u64))
+            format!("no throughput with {}", several(*clients as u64, "client", "clients"))
         }
         NoScaling::LackOfFit { p_value, clients, deviation } => format!(
-            "the law does not hold: with {} clients throughput is {} off the curve, and residuals as large as these have \
-             a probability of {}",
-            count(*clients as u64),
+            "the law does not hold: with {} throughput is {} off the curve, and residuals as large as these have a \
+             probability of {}",
+            several(*clients as u64, "client", "clients"),
             signed_percent(*deviation),
-            percent(*p_value)
+            probability(*p_value)
         ),
         NoScaling::NegativeContention { alpha_high } => format!(
-            "throughput grows faster than the clients, so that contention is below zero ({} at most)",
+            "contention is below zero ({} at most): throughput grows faster than the clients, or its curve bends more \
+             sharply than the law allows",
             number(*alpha_high)
         ),
         NoScaling::NegativeCoherency { beta_high } => format!(
@@ -133,6 +136,15 @@ fn code(refused: &NoScaling) -> &'static str {
         NoScaling::NegativeContention { .. } => "negative-contention",
         NoScaling::NegativeCoherency { .. } => "negative-coherency",
         NoScaling::NotDetermined => "not-determined",
+    }
+}
+
+/// One so small that its digits say nothing has a bound.
+fn probability(p_value: f64) -> String {
+    if p_value < LEAST_PROBABILITY {
+        format!("less than {}", percent(LEAST_PROBABILITY))
+    } else {
+        percent(p_value)
     }
 }
 
@@ -176,7 +188,7 @@ pub(crate) fn table(digest: &Digest<'_>) -> Table {
 fn cells(found: &Scaling) -> [String; 7] {
     let [clients, per_s] = match &found.peak {
         Peak::Within { clients, per_s } => {
-            [with_interval(clients, |it| number(it.round())), with_interval(per_s, number)]
+            [with_interval(clients, |it| count(it.round() as u64)), with_interval(per_s, number)]
         }
         Peak::Beyond { clients_low } => {
             [format!("{} or more", number(clients_low.floor())), "-".to_owned()]

@@ -152,3 +152,27 @@ fn a_long_series_has_otavas_change_points() {
     assert_eq!(at(&values, ChangeTest::Student, 0.01), at_1_percent);
     assert_eq!(at(&values, ChangeTest::Student, 0.000_1), [15, 61, 71, 95, 117, 131, 192, 212]);
 }
+
+#[test]
+fn too_few_values_show_no_change() {
+    assert_eq!([0.5, 0.05, 0.01, 0.002].map(fewest_values), [4, 8, 10, 13]);
+    let places = |before: usize, after: usize| {
+        let noise = |at: usize| [0.0, 3.0, 1.0, 2.0][at % 4];
+        let value = |at: usize| if at < before { 1_000.0 + noise(at) } else { 500.0 + noise(at) };
+        let values: Vec<f64> = (0..before + after).map(value).collect();
+        let found = change_points(&values, ChangeTest::Permutation, 0.01);
+        found.iter().map(|it| it.at).collect::<Vec<_>>()
+    };
+    assert_eq!(places(4, 4), []);
+    assert_eq!(places(5, 4), []);
+    assert_eq!(places(5, 5), [5]);
+    assert_eq!(places(12, 6), [12]);
+}
+
+#[test]
+fn an_order_that_is_as_good_counts_however_its_sums_are_rounded() {
+    // Within the first six, 24 of 720 orders divide as well as that at hand.
+    let values = [1003.2, 1009.2, 989.2, 987.2, 991.2, 993.6, 502.8, 494.6, 504.6, 486.0];
+    let found = change_points(&values, ChangeTest::Permutation, 0.01);
+    assert_eq!(found.iter().map(|it| it.at).collect::<Vec<_>>(), [6]);
+}

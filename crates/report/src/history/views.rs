@@ -1,6 +1,6 @@
 //! The history as text for a terminal, and as JSON.
 
-use analysis::{ChangePoint, ChangeTest};
+use analysis::{ChangePoint, ChangeTest, fewest_values};
 use serde_json::{Value, json};
 
 use super::{ChangeCriteria, History, RunChange, Series};
@@ -95,27 +95,44 @@ impl History {
     /// The test, and how often it errs.
     pub(crate) fn test_text(&self) -> String {
         let ChangeCriteria { test, level } = self.criteria;
-        let (name, how) = match test {
-            ChangeTest::Permutation => (
-                "the permutation test of E-divisive means",
-                "a change is told after so many runs that random orders seldom look like it, so a single run at the end \
-                 is none",
-            ),
-            ChangeTest::Student => (
-                "Student's t on the places of E-divisive means",
-                "it takes the place of a change as known before, so that there are more changes by chance than the \
-                 level says",
+        let percent_of_level = percent(level);
+        let how = match test {
+            ChangeTest::Permutation => {
+                let count = self.series.len();
+                let all = 1.0 - (1.0 - level).powi(i32::try_from(count).unwrap_or(i32::MAX));
+                format!(
+                    "Changes by the permutation test of E-divisive means at {percent_of_level} for each series: a change \
+                     is told after so many runs that random orders seldom look like it, so a single run at the end is \
+                     none. Of {} without any change one or more would show one in up to {} of histories.{}",
+                    several(count as u64, "series", "series"),
+                    percent(all),
+                    self.too_few_text()
+                )
+            }
+            ChangeTest::Student => format!(
+                "Changes by Student's t on the places of E-divisive means at {percent_of_level}. It takes the place of a \
+                 change as known before, so that a series without any change shows one several times as often."
             ),
         };
-        let count = self.series.len();
-        let all = 1.0 - (1.0 - level).powi(i32::try_from(count).unwrap_or(i32::MAX));
-        let several = several(count as u64, "series", "series");
         format!(
-            "Changes by {name} at {} for each series: {how}. Of {several} without any change one or more would show one in \
-             up to {} of histories. The columns \"at first\" and \"now\" are the means before the first and after the last change.",
-            percent(level),
-            percent(all)
+            "{how} The columns \"at first\" and \"now\" are the means before the first and after the last change."
         )
+    }
+
+    /// How many series have too few runs for any change, when some have.
+    fn too_few_text(&self) -> String {
+        let fewest = fewest_values(self.criteria.level);
+        let is_short = |series: &&Series| series.values.len() < fewest;
+        let (short, all) = (self.series.iter().filter(is_short).count(), self.series.len());
+        if short == 0 {
+            return String::new();
+        }
+        let which = if short == all {
+            "No series has".to_owned()
+        } else {
+            format!("{short} of {all} series do not have")
+        };
+        format!(" {which} the {fewest} runs that a change at this level needs at least.")
     }
 
     /// A row for each run.
