@@ -4,6 +4,7 @@
 use std::env;
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::FileExt;
 
 use driver::mysql::{PASSWORD_VARIABLES, set_environment_password};
@@ -15,14 +16,14 @@ use zeroize::Zeroizing;
 ///
 /// No other thread may run yet.
 pub(crate) fn take_passwords() {
-    let given = PASSWORD_VARIABLES.into_iter().filter_map(|name| env::var(name).ok());
-    let given: Vec<Zeroizing<String>> =
-        given.filter(|value| !value.is_empty()).map(Zeroizing::new).collect();
+    let given = PASSWORD_VARIABLES.into_iter().filter_map(env::var_os);
+    let given: Vec<Zeroizing<Vec<u8>>> =
+        given.filter(|value| !value.is_empty()).map(|it| Zeroizing::new(it.into_vec())).collect();
     if given.is_empty() {
         return;
     }
-    given.iter().for_each(|password| plan::hide(password));
-    set_environment_password(given.first().map(|password| Password::new(password.as_str())));
+    given.iter().for_each(|password| plan::hide(&String::from_utf8_lossy(password)));
+    set_environment_password(given.first().map(|password| Password::of_bytes(password.to_vec())));
     // Without it, the passwords stay where their sender has put them (SECURITY.md).
     let _ = overwrite_values(&PASSWORD_VARIABLES);
 }

@@ -113,9 +113,12 @@ fn look_up(host: &Host) -> Result<Address, Failure> {
     Address::look_up(&host.name, host.port.unwrap_or(PORT), host.to_string())
 }
 
+/// The first line of a file. Like every password that dyno reads, it is blanked in all output.
 fn read_password_file(path: &Path) -> Result<Password, Failure> {
     let text = Zeroizing::new(read_text(path).map_err(|error| unreadable(path, &error))?);
-    Ok(Password::new(text.lines().next().unwrap_or_default()))
+    let line = text.lines().next().unwrap_or_default();
+    plan::hide(line);
+    Ok(Password::new(line))
 }
 
 fn read_option_file(path: Option<&Path>) -> Result<OptionFile, Failure> {
@@ -123,7 +126,12 @@ fn read_option_file(path: Option<&Path>) -> Result<OptionFile, Failure> {
     match read_text(path) {
         Ok(text) => match OptionFile::parse(&Zeroizing::new(text)) {
             OptionFile { unknown_mode: Some(mode), .. } => Err(unknown_mode(path, &mode)),
-            options => Ok(options),
+            options => {
+                let password = options.password.as_ref();
+                password
+                    .inspect(|it| it.reveal(|bytes| plan::hide(&String::from_utf8_lossy(bytes))));
+                Ok(options)
+            }
         },
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(OptionFile::default()),
         Err(error) => Err(unreadable(path, &error)),

@@ -162,6 +162,26 @@ fn the_option_file_supplies_what_the_url_lacks() {
 }
 
 #[test]
+fn passwords_of_files_are_blanked_in_all_output() {
+    let folder = tempfile::tempdir().unwrap();
+    let [password_file, option_file] = ["password", "my.cnf"].map(|name| folder.path().join(name));
+    fs::write(&password_file, "Zx9-of-a-file\n").unwrap();
+    fs::write(&option_file, "[client]\npassword=Zx9-of-options\n").unwrap();
+    let url = Url::parse("mysql://127.0.0.1/test").unwrap();
+    for (sources, secret) in [
+        (
+            LoginSources { password_file: Some(password_file), ..Default::default() },
+            "Zx9-of-a-file",
+        ),
+        (LoginSources { option_file: Some(option_file), ..Default::default() }, "Zx9-of-options"),
+    ] {
+        url.resolve(&sources).unwrap();
+        let told = plan::scrub(&format!("the server said {secret}"));
+        assert!(!told.contains(secret), "{told}");
+    }
+}
+
+#[test]
 fn a_missing_password_file_is_reported() {
     let sources =
         LoginSources { password_file: Some("/nonexistent/password".into()), ..Default::default() };

@@ -145,6 +145,15 @@ fn units(compared: &RunComparison<'_, '_>) -> Vec<String> {
         found.into_iter().any(|found| found.unit == wanted)
     };
     let mut notes = Vec::new();
+    let trials = compared.sides.runs.iter().flatten().flat_map(|digest| &digest.run.trials);
+    let mut windows = trials.flat_map(|trial| &trial.windows);
+    if has(super::found::Unit::Round) && windows.any(|window| window.speed.is_some()) {
+        notes.push(
+            "Ratios are as measured. The report of the run has them without what the machine's own speed explains, too, \
+             and concludes by those where it explains something."
+                .to_owned(),
+        );
+    }
     if has(super::found::Unit::Trial) {
         notes.push(
             "Trials of one run share its data, its server and the state of its machine. Their intervals allow for a \

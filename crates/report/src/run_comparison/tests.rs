@@ -460,3 +460,15 @@ fn rounds_that_ended_by_themselves_are_compared_by_the_intervals_of_their_report
         assert!((seen - expected).abs() < 1e-4, "{key}: {seen} against {expected}");
     }
 }
+
+#[test]
+fn ratios_of_windows_are_said_to_be_as_measured() {
+    let said = |run: &record::Run| {
+        let digest = Digest::new(run);
+        let sides = ["v1", "tidb.v3"].map(|name| [selection(&digest, name)]);
+        let compared = RunComparison::new(&sides[0], &sides[1], criteria(&[])).unwrap();
+        compared.text(None).contains("Ratios are as measured.")
+    };
+    assert!(said(&crate::covariates::tests::in_windows(1.0)));
+    assert!(!said(&sample::variants()));
+}
