@@ -1,12 +1,14 @@
 //! The arguments of the command line as typed; only their form is checked here.
 
+mod values;
+
 use std::net::SocketAddr;
 use std::num::NonZero;
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use clap::{ArgAction, ArgGroup, Args as ClapArgs, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
+use values::{EXISTING, LASTING_SYSTEM, one_or_more};
 
 /// What `dyno --version` prints after the name.
 const LONG_VERSION: &str = include_str!(concat!(env!("OUT_DIR"), "/version.txt"));
@@ -80,18 +82,6 @@ pub(crate) enum Command {
         folder: PathBuf,
     },
 }
-
-/// A [`NonZero`].
-fn one_or_more<N: FromStr>(text: &str) -> Result<N, &'static str> {
-    text.parse().map_err(|_| "it takes a whole number, 1 or more")
-}
-
-/// What `existing` may be.
-const EXISTING: [&str; 3] = ["refuse", "reuse", "replace"];
-
-/// What `--system` takes where the data have to stay.
-const LASTING_SYSTEM: &str = "The system that has the data: `sqlite:FILE`, or a URL such as \
-                              `mysql://user@host:3306/database`";
 
 /// A view of a run for standard output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

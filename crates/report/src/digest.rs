@@ -2,6 +2,7 @@
 
 mod generators;
 mod points;
+pub(crate) mod titles;
 mod validity;
 mod windows;
 
@@ -19,8 +20,8 @@ use measure::{
 };
 use plan::{Arrivals, Rate};
 use record::{
-    Counted, CrossCheck, Identity, IntervalRecord, Run, TrialEnd, TrialHeader, TrialRecord,
-    TrialStatus, VariantRecord, on_all_cores,
+    Counted, CrossCheck, Identity, IntervalRecord, Run, TrialEnd, TrialRecord, TrialStatus,
+    VariantRecord, on_all_cores,
 };
 
 use crate::comparison::Row;
@@ -235,34 +236,6 @@ impl<'a> Digest<'a> {
         parts.join(", ")
     }
 
-    /// The systems under test in one line: products with versions and storage.
-    pub(crate) fn under_test(&self) -> String {
-        self.under_test_in(|_| true)
-    }
-
-    /// Those under a workload.
-    pub(crate) fn under_test_of(&self, workload: &str) -> String {
-        self.under_test_in(|header| header.workload.name == workload)
-    }
-
-    /// Those of some trials.
-    pub(crate) fn under_test_in(&self, is_in: impl Fn(&TrialHeader) -> bool) -> String {
-        let headers = self.run.trials.iter().map(|trial| &trial.header);
-        let in_trials: BTreeSet<&str> =
-            headers.filter(|header| is_in(header)).map(|header| header.system.as_str()).collect();
-        let mut seen = BTreeSet::new();
-        let systems = self.systems().into_iter().filter(|(name, _)| in_trials.contains(name));
-        let titles = systems.map(|(_, identity)| identity.title());
-        let is_new = |title: &String| !title.is_empty() && seen.insert(title.clone());
-        let distinct: Vec<String> = titles.filter(is_new).collect();
-        distinct.join(" · ")
-    }
-
-    /// [`caption`] of a workload with the systems under it.
-    pub(crate) fn caption(&self, workload: &str) -> String {
-        caption(workload, &self.under_test_of(workload))
-    }
-
     /// Numbers of trials in which the server crashed, of trials that failed otherwise, and of those whose record is
     /// damaged, for the head of a view; empty when there are none.
     pub(crate) fn failed_trials(&self) -> String {
@@ -455,11 +428,6 @@ fn window(record: &TrialRecord) -> Window {
     let first = measured.next();
     let last = measured.last().or(first);
     (first.map_or(0, |it| it.start_ns), last.map_or(0, |it| it.end_ns))
-}
-
-/// A caption for `of`, followed by the systems under test when they are known.
-pub(crate) fn caption(of: &str, under_test: &str) -> String {
-    if under_test.is_empty() { of.to_owned() } else { format!("{of}: {under_test}") }
 }
 
 /// `1 client`, `16 clients`.

@@ -14,7 +14,8 @@ mod watch;
 
 use record::Run;
 
-use crate::digest::{Digest, Trial, caption};
+use crate::digest::titles::caption;
+use crate::digest::{Digest, Trial};
 use crate::finding::{Group, groups, of_trial};
 use crate::number::several;
 use crate::svg::Chart;
