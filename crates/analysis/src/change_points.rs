@@ -148,14 +148,14 @@ fn by_permutations(values: &[f64], level: f64) -> Vec<Place> {
     })
 }
 
-/// The fewest values among which [`ChangeTest::Permutation`] can find a change at a level. The likeliest change divides
-/// them in the middle, with all larger ones on one side: of the orders that put the same values on that side, or on the
-/// other, none is better.
+/// The fewest values among which [`ChangeTest::Permutation`] can find a change at a level. The clearest change is in the
+/// middle, with all larger values on one side of it. Of n values a random order has them all on one side, or all on the
+/// other, with a probability of 2 in C(n, n / 2), so that no p-value is smaller.
 pub fn fewest_values(level: f64) -> usize {
     let (mut values, mut choices) = (2, 2.0);
     while 2.0 / choices > level {
         values += 1;
-        // Out of 2k values there are twice as many choices of k as out of 2k - 1; out of 2k + 1 so many times as many.
+        // C(2k, k) = 2 C(2k - 1, k - 1), and C(2k + 1, k) = C(2k, k) (4k + 2) / (2k + 2).
         choices *=
             if values % 2 == 0 { 2.0 } else { f64::from(2 * values) / f64::from(values + 1) };
     }

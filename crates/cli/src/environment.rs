@@ -17,13 +17,15 @@ use zeroize::Zeroizing;
 /// No other thread may run yet.
 pub(crate) fn take_passwords() {
     let given = PASSWORD_VARIABLES.into_iter().filter_map(env::var_os);
-    let given: Vec<Zeroizing<Vec<u8>>> =
-        given.filter(|value| !value.is_empty()).map(|it| Zeroizing::new(it.into_vec())).collect();
+    let given: Vec<Password> = given
+        .filter(|value| !value.is_empty())
+        .map(|value| Password::of_bytes(value.into_vec()))
+        .collect();
     if given.is_empty() {
         return;
     }
-    given.iter().for_each(|password| plan::hide(&String::from_utf8_lossy(password)));
-    set_environment_password(given.first().map(|password| Password::of_bytes(password.to_vec())));
+    given.iter().for_each(Password::hide);
+    set_environment_password(given.into_iter().next());
     // Without it, the passwords stay where their sender has put them (SECURITY.md).
     let _ = overwrite_values(&PASSWORD_VARIABLES);
 }

@@ -194,7 +194,7 @@ impl ProgressDisplay {
         let head = self.head();
         match status {
             TrialStatus::Complete => {
-                let record = record.and_then(|record| record.read_back().ok());
+                let record = record.and_then(|record| record.read_back_with_hosts().ok());
                 // A record that cannot be read is told of when the report is made.
                 let figures = record.as_ref().map(trial_headline).unwrap_or_default();
                 self.line(&format!("{head}: {figures}"));

@@ -397,8 +397,14 @@ impl<'a> Coordinator<'a> {
         let (stalled_ns, is_open) = self.stalled;
         if self.successes == 0 {
             let most = self.errors.iter().max_by_key(|(_, count)| **count);
-            let most = most.and_then(|(key, _)| self.ends.failures.of(key));
-            LoadEnd::NoSuccess { failed: self.failed, most: most.cloned() }
+            let failure = |(key, _): (&ErrorKey, _)| {
+                // A generator that is lost has not told its messages.
+                let known = self.ends.failures.of(key).cloned();
+                known.unwrap_or_else(|| {
+                    Failure::new(key.class, &*key.code, "its message is not known")
+                })
+            };
+            LoadEnd::NoSuccess { failed: self.failed, most: most.map(failure) }
         } else if is_open || stalled_ns * 2 >= window_ns.max(1) {
             LoadEnd::Stalled { stalled_ns, window_ns }
         } else {

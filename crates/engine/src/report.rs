@@ -186,7 +186,7 @@ mod failure {
 
 /// The form of examples of failures.
 mod examples {
-    use measure::FailureExamples;
+    use measure::{Failure, FailureExamples};
     use serde::{Deserialize, Deserializer, Serializer};
 
     use super::failure;
@@ -202,9 +202,8 @@ mod examples {
         from: D,
     ) -> Result<FailureExamples, D::Error> {
         let parts = Vec::<failure::Parts>::deserialize(from)?;
-        let mut all = FailureExamples::default();
-        parts.into_iter().for_each(|parts| all.add(&failure::of(parts)));
-        Ok(all)
+        let all: Vec<Failure> = parts.into_iter().map(failure::of).collect();
+        Ok(all.iter().collect())
     }
 }
 

@@ -223,6 +223,14 @@ impl FailureExamples {
     }
 }
 
+impl<'a> FromIterator<&'a Failure> for FailureExamples {
+    fn from_iter<I: IntoIterator<Item = &'a Failure>>(failures: I) -> Self {
+        let mut all = Self::default();
+        all.extend(failures);
+        all
+    }
+}
+
 impl<'a> Extend<&'a Failure> for FailureExamples {
     fn extend<I: IntoIterator<Item = &'a Failure>>(&mut self, failures: I) {
         failures.into_iter().for_each(|failure| self.add(failure));

@@ -43,6 +43,11 @@ impl Password {
         wipe_stack();
         result
     }
+
+    /// Has it blanked in all output, as [`crate::hide`] does.
+    pub fn hide(&self) {
+        self.reveal(|bytes| crate::hide(&String::from_utf8_lossy(bytes)));
+    }
 }
 
 /// Calls a function in a stack frame of its own.

@@ -37,9 +37,10 @@ impl Source {
                 let (message, help) = match path.is_dir() {
                     true => ("this is a folder, not a plan".to_owned(), plans_within(path)),
                     false => {
-                        // Other plans help only where this one is not there.
-                        let is_missing = error.kind() == ErrorKind::NotFound;
-                        let help = is_missing.then(|| plans_beside(path, &folder)).flatten();
+                        let help = match error.kind() {
+                            ErrorKind::NotFound => plans_beside(path, &folder),
+                            _ => None,
+                        };
                         (format!("cannot read this plan: {error}"), help)
                     }
                 };

@@ -29,7 +29,7 @@ mod zipped;
 
 pub use cores::on_all_cores;
 pub use cross_check::{Counted, CrossCheck};
-pub use environment::{Cpu, Disk, Environment, System};
+pub use environment::{Cpu, Disk, Environment, System, usable_threads};
 pub use error::{Damage, RecordError};
 pub use files::replace_durably;
 pub use generator::GeneratorRecord;

@@ -131,14 +131,24 @@ impl TrialWriter {
         &self.folder
     }
 
-    /// Reads the trial back as far as it was written, without what servers told of themselves.
+    /// Reads the trial back as far as it was written, without what was watched.
     ///
     /// # Errors
     /// When a file is missing or damaged.
     pub fn read_back(&self) -> Result<TrialRecord, RecordError> {
         let mut record = self.record.clone();
         crate::reader::add_intervals(&mut record, &self.folder, None)?;
-        crate::reader::add_watched_hosts(&mut record.watched, &self.folder)?;
+        Ok(record)
+    }
+
+    /// The same, with what was watched of hosts as far as that can be read, and without what servers told of themselves.
+    ///
+    /// # Errors
+    /// When a file of the trial itself is missing or damaged.
+    pub fn read_back_with_hosts(&self) -> Result<TrialRecord, RecordError> {
+        let mut record = self.read_back()?;
+        // Damage is told of when the report is made.
+        let _ = crate::reader::add_watched_hosts(&mut record.watched, &self.folder);
         Ok(record)
     }
 

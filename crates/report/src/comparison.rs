@@ -46,31 +46,19 @@ pub(crate) fn place(point: &Point<'_>, figure: Figure) -> String {
 /// The groups without their comparisons. Without a trial of the baseline, as after an interruption, there is none.
 fn of_points<'d, 'a>(digest: &'d Digest<'a>) -> Vec<Group<'d, 'a>> {
     let mut groups: Vec<Group<'d, 'a>> = Vec::new();
-    for point in &digest.points {
-        let Some(VariantRecord { of, name, is_baseline_again, .. }) = point.variant else {
-            continue;
-        };
-        let known = groups.iter().position(|group| group.of == of).unwrap_or_else(|| {
-            groups.push(Group { of, names: Vec::new(), again: None, digest, rows: &[] });
-            groups.len() - 1
-        });
-        let group = &mut groups[known];
-        if *is_baseline_again {
-            group.again = Some(name);
-        } else if !group.names.contains(&name.as_str()) {
-            group.names.push(name);
+    let mut variants: Vec<_> = digest.points.iter().filter_map(|point| point.variant).collect();
+    variants.sort_by_key(|variant| variant.place);
+    for VariantRecord { of, name, place, is_baseline_again } in variants {
+        match groups.iter_mut().find(|group| group.of == of) {
+            Some(group) if *is_baseline_again => group.again = Some(name),
+            Some(group) if group.names.contains(&name.as_str()) => {}
+            Some(group) => group.names.push(name),
+            None if *place == 0 => {
+                groups.push(Group { of, names: vec![name], again: None, digest, rows: &[] });
+            }
+            None => {}
         }
     }
-    let places = digest.points.iter().filter_map(|point| point.variant);
-    let has_baseline =
-        |of: &str| places.clone().any(|it| it.of == of && it.place == 0 && !it.is_baseline_again);
-    groups.retain(|group| has_baseline(group.of));
-    groups.iter_mut().for_each(|group| {
-        let place = |name: &&str| {
-            places.clone().find(|it| it.of == group.of && it.name == **name).map(|it| it.place)
-        };
-        group.names.sort_by_key(place);
-    });
     groups
 }
 
@@ -388,8 +376,9 @@ impl<'d, 'a> Group<'d, 'a> {
 
     /// Products with versions and storage of all variants.
     pub(crate) fn under_test(&self) -> String {
-        let points = || self.names.iter().flat_map(|name| self.points(name));
-        self.digest.under_test_in(|header| points().any(|point| point.system == header.system))
+        let points = self.names.iter().flat_map(|name| self.points(name));
+        let systems: Vec<&str> = points.map(|point| point.system).collect();
+        self.digest.under_test_in(|header| systems.contains(&header.system.as_str()))
     }
 
     /// The table's caption.

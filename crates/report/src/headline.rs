@@ -1,9 +1,7 @@
 //! The figures of a trial, or of the best trial of a run, in a few words: for the progress and for lists of runs.
 
-use std::thread;
-
 use analysis::Validity;
-use record::{Run, TrialRecord, TrialStatus};
+use record::{Run, TrialRecord, TrialStatus, usable_threads};
 use serde::{Deserialize, Serialize};
 
 use crate::digest::Trial;
@@ -15,8 +13,7 @@ const PERCENT: f64 = 99.0;
 /// The figures of a trial that this process has measured, as its report has them, such as `782 tps, 15,640 qps, p99
 /// 3.20 ms`, and why it is doubtful or invalid.
 pub fn trial_headline(record: &TrialRecord) -> String {
-    let usable = thread::available_parallelism().ok().and_then(|n| n.get().try_into().ok());
-    let trial = Trial::new(record, &[PERCENT], usable);
+    let trial = Trial::new(record, &[PERCENT], usable_threads());
     let summary = &trial.summary;
     let failed = match summary.failed_transactions {
         0 => String::new(),

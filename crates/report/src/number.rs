@@ -4,15 +4,20 @@ use std::time::Duration;
 
 use measure::Nanos;
 
+/// Six decimals show nothing of a smaller number.
+const HALF_OF_LAST_DECIMAL: f64 = 5e-7;
+
 /// Three significant digits but at least the whole part, in groups of three: `13,696`, `487`, `61.0`, `0.123`.
 pub fn number(value: f64) -> String {
     if !value.is_finite() {
         return "-".to_owned();
     }
     let magnitude = value.abs();
+    if magnitude < HALF_OF_LAST_DECIMAL {
+        return "0".to_owned();
+    }
     let decimals = match magnitude {
-        // Six decimals would show nothing of it.
-        m if !(5e-7..99.95).contains(&m) => 0,
+        m if m >= 99.95 => 0,
         m if m >= 9.995 => 1,
         m if m >= 0.9995 => 2,
         m => (2 - m.log10().floor() as i32).clamp(3, 6) as usize,
@@ -172,6 +177,9 @@ mod tests {
     fn numbers_have_three_digits_and_their_whole_part() {
         for (value, expected) in [
             (13_695.72, "13,696"),
+            (-1e-8, "0"),
+            (0.0, "0"),
+            (6e-7, "0.000001"),
             (1_234_567.0, "1,234,567"),
             (487.13, "487"),
             (99.97, "100"),

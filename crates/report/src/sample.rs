@@ -596,9 +596,7 @@ fn has_deadlocks(header: &TrialHeader) -> bool {
 
 fn failures(header: &TrialHeader) -> FailureExamples {
     let deadlock = Failure::new(ErrorClass::Deadlock, "1213", "Deadlock found & rolled back");
-    let mut all = FailureExamples::default();
-    all.extend(has_deadlocks(header).then_some(&deadlock));
-    all
+    has_deadlocks(header).then_some(&deadlock).into_iter().collect()
 }
 
 fn rate(header: &TrialHeader) -> f64 {

@@ -116,9 +116,9 @@ fn look_up(host: &Host) -> Result<Address, Failure> {
 /// The first line of a file. Like every password that dyno reads, it is blanked in all output.
 fn read_password_file(path: &Path) -> Result<Password, Failure> {
     let text = Zeroizing::new(read_text(path).map_err(|error| unreadable(path, &error))?);
-    let line = text.lines().next().unwrap_or_default();
-    plan::hide(line);
-    Ok(Password::new(line))
+    let password = Password::new(text.lines().next().unwrap_or_default());
+    password.hide();
+    Ok(password)
 }
 
 fn read_option_file(path: Option<&Path>) -> Result<OptionFile, Failure> {
@@ -127,9 +127,7 @@ fn read_option_file(path: Option<&Path>) -> Result<OptionFile, Failure> {
         Ok(text) => match OptionFile::parse(&Zeroizing::new(text)) {
             OptionFile { unknown_mode: Some(mode), .. } => Err(unknown_mode(path, &mode)),
             options => {
-                let password = options.password.as_ref();
-                password
-                    .inspect(|it| it.reveal(|bytes| plan::hide(&String::from_utf8_lossy(bytes))));
+                options.password.iter().for_each(Password::hide);
                 Ok(options)
             }
         },

@@ -29,13 +29,18 @@ pub(super) fn gather(root: &Path) -> Cpu {
         sockets,
         cores,
         threads: online(root).or_else(|| listed(&info)),
-        usable_threads: thread::available_parallelism().ok().and_then(|n| n.get().try_into().ok()),
+        usable_threads: usable_threads(),
         frequency_mhz_max: read(root, "sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq")
             .and_then(|khz| khz.parse::<f64>().ok())
             .map(|khz| khz / 1e3),
         governor: read(root, "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         flags: flags(&info),
     }
+}
+
+/// The hardware threads that this process may use.
+pub fn usable_threads() -> Option<u32> {
+    thread::available_parallelism().ok()?.get().try_into().ok()
 }
 
 /// The first value of a key in /proc/cpuinfo.

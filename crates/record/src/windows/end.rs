@@ -1,6 +1,6 @@
 //! The end of the windows of one trial.
 
-use measure::{DecidedEnds, Edges, FailureExamples, LatencyHistogram, QueryCounts, sum};
+use measure::{DecidedEnds, Edges, LatencyHistogram, QueryCounts, sum};
 
 use super::generators;
 use super::slot::Slot;
@@ -40,7 +40,7 @@ pub(super) fn pooled(
         measure_started: each().find_map(|end| end.measure_started),
         measure_ended: each().filter_map(|end| end.measure_ended).next_back(),
         clients: clients(each()),
-        failures: failures(each()),
+        failures: each().flat_map(|end| end.failures.iter()).collect(),
         turns: turns.collect(),
         edges: edges(header.operations.len(), each()),
         lateness: merged(|end| &end.lateness),
@@ -68,12 +68,6 @@ fn status(ends: &[(&TrialEnd, Slot)], missing: Missing<'_>) -> Option<TrialStatu
         (None, Missing { status: RunStatus::Interrupted, .. }) => Some(TrialStatus::Interrupted),
         (None, _) => None,
     }
-}
-
-fn failures<'a>(ends: impl Iterator<Item = &'a TrialEnd>) -> FailureExamples {
-    let mut all = FailureExamples::default();
-    ends.for_each(|end| all.extend(end.failures.iter()));
-    all
 }
 
 /// A client of each window is one client, which failed where it failed in one of them.

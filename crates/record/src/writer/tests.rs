@@ -192,13 +192,9 @@ fn member_exits() -> Vec<MemberExit> {
 }
 
 fn failures() -> FailureExamples {
-    let mut all = FailureExamples::default();
-    all.add(&Failure::new(
-        ErrorClass::Deadlock,
-        "1213",
-        "deadlock of mysql://root:secret@127.0.0.1",
-    ));
-    all
+    let deadlock =
+        Failure::new(ErrorClass::Deadlock, "1213", "deadlock of mysql://root:secret@127.0.0.1");
+    [&deadlock].into_iter().collect()
 }
 
 fn trial_end() -> TrialEnd {

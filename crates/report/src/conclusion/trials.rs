@@ -136,8 +136,8 @@ pub(crate) fn none_believed(
     Some(Conclusion::new(Code::NotBelieved, values, Some(Place::Warnings)))
 }
 
-/// How many of the trials behind an answer are doubtful or invalid, and how many there are; empty when all are valid, and in a
-/// run of one trial, where the next line says so.
+/// How many of the trials behind an answer are doubtful or invalid, and how many there are; empty when all are valid,
+/// and in a run of one trial, where the next line says so.
 pub(super) fn behind(digest: &Digest<'_>, points: &[&Point<'_>]) -> Values {
     if digest.trials.len() == 1 { Vec::new() } else { behind_all(&counted(digest, points)) }
 }
