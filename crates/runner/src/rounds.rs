@@ -239,7 +239,7 @@ mod tests {
     /// No load begins, so no variant is ever compared, and none is waited for after the fewest rounds.
     #[test]
     fn systems_that_do_not_start_are_given_up_after_the_fewest_rounds() {
-        let plan = plan("rounds = { decide = \"3%\", at_least = 4 }");
+        let plan = plan("rounds = { width = \"3%\", at_least = 4 }");
         let mut source = crate::source::of(&plan);
         let mut next = source.next(None).unwrap();
         let mut seen = Vec::new();
