@@ -107,10 +107,13 @@ fn conditions(measured: &Measured<'_>) -> Vec<Finding> {
     broken.collect()
 }
 
-/// The servers without which the system went on. One that exited after the window has no part in its figures.
+/// The servers without which the system went on: not the one that ended a crashed trial. One that exited after the window
+/// has no part in its figures.
 fn member_exits<'a>(measured: &'a Measured<'_>) -> impl Iterator<Item = Finding> + 'a {
     let is_early = |exit: &&MemberExit| exit.at_ns.is_none_or(|at_ns| at_ns < measured.window.1);
-    measured.member_exits.iter().filter(is_early).map(|exit| {
+    let has_crashed = matches!(measured.status, Some(TrialStatus::Crashed(_)));
+    let others = measured.member_exits.len().saturating_sub(usize::from(has_crashed));
+    measured.member_exits.iter().take(others).filter(is_early).map(|exit| {
         let finding = Finding::about(Subject::Server(exit.member.clone()), Code::MemberExited)
             .with("status", Value::Text(exit.status.clone()));
         match exit.at_ns {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Nanos;
 
-/// A member of a system, one of its several servers, that exited by itself during a trial.
+/// A server that was started for the system, one of several or the only one, and exited by itself during a trial.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemberExit {
     /// Its name, the same as that of its watched process, such as `tikv-2`.

@@ -55,12 +55,6 @@ fn ssh(destination: &str, port: Option<u16>, script: Script<'_>) -> Command {
     command
 }
 
-/// Whether the command starts other processes, which have to end with it. Those of ssh end when it does; one that it
-/// shares with later connections is meant to stay.
-pub(crate) fn starts_others(place: &Place) -> bool {
-    !matches!(place, Place::Local | Place::Ssh { .. })
-}
-
 /// The command for this machine.
 pub(crate) fn local(program: &Path, command: &str) -> Command {
     let mut local = system::command(program);

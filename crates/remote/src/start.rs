@@ -47,8 +47,7 @@ pub(crate) fn start(
     let reaching = shell::command(place, script).map_err(|why| anyhow!("{place}: {why}"))?;
     let is_local = reaching.is_none();
     let command = reaching.unwrap_or_else(|| shell::local(&options.program, options.command));
-    let mut starting = Starting::begin(command, shell::starts_others(place), options, stop)
-        .with_context(cannot_start)?;
+    let mut starting = Starting::begin(command, options, stop).with_context(cannot_start)?;
     let program = match is_local {
         true => Program::at(options.program.clone()),
         false => starting.bring_program(options, &mark),
@@ -70,14 +69,10 @@ struct Starting<'a> {
 impl<'a> Starting<'a> {
     fn begin(
         command: Command,
-        starts_others: bool,
         options: &StartOptions,
         stop: &'a dyn Fn() -> bool,
     ) -> anyhow::Result<Self> {
-        let (process, pipes) = match starts_others {
-            true => PipedProcess::start_tree(command)?,
-            false => PipedProcess::start(command)?,
-        };
+        let (process, pipes) = PipedProcess::start(command)?;
         Ok(Self {
             process: Arc::new(process),
             stderr: Stderr::read_from(pipes.errors)?,

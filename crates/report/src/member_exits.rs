@@ -1,4 +1,4 @@
-//! Servers of a system that exited while the others went on: in the plots over time, as a table and as JSON.
+//! Servers of a system that exited during a trial: in the plots over time, as a table and as JSON.
 
 use measure::MemberExit;
 use serde_json::{Value, json};
@@ -7,11 +7,17 @@ use crate::digest::Trial;
 use crate::svg::Moment;
 use crate::table::Table;
 
-/// The exits as moments of a plot that ends at `end`, s. One from before the load is at its begin.
+/// The time that a server may take, from when its connections closed until its process has exited, s.
+const EXIT_TIME: f64 = 1.0;
+
+/// The exits as moments of a plot that ends at `end`, s. One from before the load is at its begin, and one that ended the
+/// load at its end.
 pub(crate) fn moments(trial: &Trial<'_>, end: f64) -> Vec<Moment> {
+    let time_after_end = if trial.has_crashed() { EXIT_TIME } else { 0.0 };
+    let place = |at: f64| if at <= end + time_after_end { at.min(end) } else { at };
     let exits = trial.record.member_exits.iter();
     let moments = exits.map(|exit| Moment {
-        x: exit.at_ns.map_or(0.0, seconds),
+        x: exit.at_ns.map_or(0.0, |at_ns| place(seconds(at_ns))),
         label: format!("{} exited", exit.member),
         note: format!("{} exited {}: {}", exit.member, when(exit), exit.status),
     });

@@ -1,4 +1,4 @@
-//! The servers of a system that exit while a trial runs on the others, for the trial's record.
+//! The servers of a system that exit during a trial, for the trial's record.
 
 use std::time::Instant;
 
@@ -7,6 +7,7 @@ use record::{RecordError, TrialWriter};
 use system::LostMember;
 
 use crate::RunListener;
+use crate::test_bed::TestBed;
 
 /// Records each exit once.
 #[derive(Debug, Default)]
@@ -23,22 +24,25 @@ impl MemberExits {
         self.origin = Some(net::origin());
     }
 
-    /// Records the members that have exited since the last call, and tells the user.
+    /// Records the servers that have exited since the last call, and tells the user when the others go on.
     ///
     /// # Errors
     /// When the record cannot be written.
     pub(crate) fn update(
         &mut self,
-        lost: &[LostMember],
+        test_bed: &TestBed<'_>,
         writer: &mut TrialWriter,
         listener: &mut dyn RunListener,
     ) -> Result<(), RecordError> {
+        let lost = test_bed.lost_members();
         if lost.len() == self.recorded {
             return Ok(());
         }
-        for member in lost.iter().skip(self.recorded) {
-            let LostMember { name, status, .. } = member;
-            listener.on_note(&format!("{name} exited ({status}); the others go on without it"));
+        // Otherwise the trial ends, with the reason.
+        if test_bed.goes_on_without_members() {
+            for LostMember { name, status, .. } in lost.iter().skip(self.recorded) {
+                listener.on_note(&format!("{name} exited ({status}); the others go on without it"));
+            }
         }
         self.recorded = lost.len();
         writer.member_exits(lost.iter().map(|member| self.of(member)).collect())

@@ -263,7 +263,7 @@ impl<'a> Sequence<'a> {
         {
             status = crashed;
         }
-        member_exits.update(&test_bed.lost_members(), &mut recorder, listener)?;
+        member_exits.update(&test_bed, &mut recorder, listener)?;
         if status == TrialStatus::Complete && self.experiment.plan.is_last_window(trial) {
             self.measure_ceiling(trial, (&test_bed, &messages), &mut recorder, listener)?;
         }

@@ -257,8 +257,7 @@ impl<'a, 'b> TrialRecorder<'a, 'b> {
 
     /// Records the servers of the system that have exited since the last call.
     fn note_member_exits(&mut self) -> Result<(), RecordError> {
-        let lost = self.test_bed.lost_members();
-        self.member_exits.update(&lost, self.writer, self.listener)
+        self.member_exits.update(self.test_bed, self.writer, self.listener)
     }
 
     /// Writes the phase, if there is one, which ended so long ago.

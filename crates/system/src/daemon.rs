@@ -23,7 +23,7 @@ use crate::ports::{Ports, Reserved, local, sends_greeting};
 use crate::process::{Confinement, Exit, NewFiles, Process};
 use crate::secret::{DATABASE, Secret, USER};
 use crate::subprocess;
-use crate::{LoginUrl, MetricsEndpoint, ProgressEvent, ProgressListener};
+use crate::{LoginUrl, LostMember, MetricsEndpoint, ProgressEvent, ProgressListener};
 pub(crate) use server_folder::ServerFolder;
 
 /// Time between two checks whether the server answers.
@@ -35,13 +35,13 @@ const STOP_BOUND: Duration = Duration::from_secs(60);
 /// Tries with other ports: another program may use a port by its number, on another address of this machine too.
 const PORT_TRIES: usize = 5;
 
-/// Whether a program starts further processes.
+/// What the program of a recipe is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ProcessLayout {
-    /// The program is the server itself.
-    Nothing,
-    /// The program starts other processes, which end with it.
-    Others,
+pub(crate) enum Program {
+    /// The server, or a script that starts it.
+    Server,
+    /// It starts the servers, and ends them when it is asked to end.
+    Launcher,
 }
 
 /// How one kind of server is started with a folder of its own.
@@ -49,9 +49,9 @@ pub(crate) trait Recipe: Debug + Send + Sync {
     /// The name that users know.
     fn name(&self) -> &'static str;
 
-    /// Whether the program is the server, or starts the servers.
-    fn starts(&self) -> ProcessLayout {
-        ProcessLayout::Nothing
+    /// What [`Recipe::command`] runs.
+    fn program(&self) -> Program {
+        Program::Server
     }
 
     /// Fills a new folder, such as with the output of the server's own installer.
@@ -189,9 +189,16 @@ impl Daemon {
         self.process.exit()
     }
 
+    /// The server as the member `name` of its system, when it has exited.
+    pub(crate) fn lost(&self, name: String, role: String) -> Option<LostMember> {
+        let exit = self.exit()?;
+        let (at, status, log) = (exit.at, exit.status.to_string(), self.log_of(exit));
+        Some(LostMember { name, role, at, status, log })
+    }
+
     /// The log with the reason of an exit. `None` when the server was killed: it cannot log that, so the end of its
     /// log is about something else.
-    pub(crate) fn log_of(&self, exit: Exit) -> Option<PathBuf> {
+    fn log_of(&self, exit: Exit) -> Option<PathBuf> {
         let is_killed = exit.status.signal() == Some(Signal::SIGKILL as i32);
         (!is_killed).then(|| self.server_folder.log())
     }
@@ -362,9 +369,9 @@ fn launch(
     command.stdin(Stdio::null()).stdout(log).stderr(errors);
     let account = server_folder.account().cloned();
     let confinement = Confinement { cpus: recipe.cpus(), account, files: NewFiles::OwnerOnly };
-    let process = match recipe.starts() {
-        ProcessLayout::Nothing => Process::start(command, confinement)?,
-        ProcessLayout::Others => Process::start_tree(command, confinement)?,
+    let process = match recipe.program() {
+        Program::Server => Process::start(command, confinement)?,
+        Program::Launcher => Process::start_launcher(command, confinement)?,
     };
     let answered = wait_until_it_answers(recipe, ports, &process, &path, listener)
         .and_then(|()| server_folder.close_socket());

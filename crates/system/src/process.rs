@@ -9,6 +9,7 @@ mod process_reference;
 
 use std::io;
 use std::process::{Child, Command, ExitStatus};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -22,7 +23,6 @@ use nix::sys::wait::{Id, WaitPidFlag, waitid};
 use nix::unistd::Pid;
 
 use crate::account::Account;
-use bound::Ties;
 pub use command::{command, reaching_command, toolchain_command};
 pub(crate) use cpus::cpu_set;
 pub use cpus::{demand_cpus, parse as parse_cpus};
@@ -33,29 +33,23 @@ pub use process_reference::ProcessReference;
 /// How long a killed process may take to disappear.
 const KILL_BOUND: Duration = Duration::from_secs(10);
 
-/// How long a process may take to end the processes that it has started, when it must end at once.
-const TREE_BOUND: Duration = Duration::from_secs(2);
+/// How long a process that is asked may take, when it must end now.
+const ASKED_BOUND: Duration = Duration::from_secs(2);
 
-/// Whether a process starts other processes.
+/// How a process ends that must end now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Family {
-    /// It starts none.
-    Single,
-    /// It starts others, in its process group.
-    Tree,
-}
-
-/// What a signal is sent to.
-#[derive(Debug)]
-enum Recipient {
-    /// The child; `None` when it had ended before it could be referred to.
-    Child(Option<ProcessReference>),
-    /// All processes of its group, which has this number for as long as the child's status is not collected.
-    Group(Pid),
+enum Ending {
+    /// It is killed.
+    Killed,
+    /// It is asked first, because others that it has started may end with it only then.
+    Asked,
 }
 
 /// How often a wait for the end of a child checks whether it goes on.
 const PATIENCE_PERIOD: Duration = Duration::from_millis(100);
+
+/// How often the keeper looks whether the processes that a child has left have ended.
+const LEFT_PERIOD: Duration = Duration::from_millis(20);
 
 /// Who can read the files that a child creates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -80,11 +74,15 @@ pub(crate) struct Confinement {
 
 /// A child process and its keeper thread. The thread starts the child and waits for its exit, because the kernel
 /// binds a child's life to the thread that started it, not to the process.
+///
+/// The child has a process group of its own. Signals go to all processes of the group, and those that the child leaves
+/// are killed.
 #[derive(Debug)]
 pub(crate) struct Process {
     pid: Pid,
-    family: Family,
-    recipient: Recipient,
+    /// No other group has this number while the child's status is not collected.
+    group: Pid,
+    ending: Ending,
     end: Arc<End>,
 }
 
@@ -101,6 +99,8 @@ pub(crate) struct Exit {
 struct End {
     status: Mutex<Option<Exit>>,
     came: Condvar,
+    /// Whether the processes that the child leaves may end by themselves: their end is waited for then.
+    is_clean: AtomicBool,
 }
 
 impl End {
@@ -110,21 +110,25 @@ impl End {
 }
 
 impl Process {
-    /// Starts `command` with the restrictions of `confinement`. The kernel kills it when dyno ends.
+    /// Starts `command` with the restrictions of `confinement`. The kernel kills it when dyno ends, and its guard ends the
+    /// other processes of its group.
     pub(crate) fn start(command: Command, confinement: Confinement) -> anyhow::Result<Self> {
-        Self::start_in(command, confinement, Family::Single)
+        Self::start_to_end(command, confinement, Ending::Killed)
     }
 
-    /// Starts a `command` that starts other processes: all processes that stay in its process group end with it, and
-    /// are killed when dyno ends.
-    pub(crate) fn start_tree(command: Command, confinement: Confinement) -> anyhow::Result<Self> {
-        Self::start_in(command, confinement, Family::Tree)
-    }
-
-    fn start_in(
+    /// The same for a `command` that ends the processes that it has started, if it is asked to end: when dyno ends,
+    /// the guard asks it.
+    pub(crate) fn start_launcher(
         command: Command,
         confinement: Confinement,
-        family: Family,
+    ) -> anyhow::Result<Self> {
+        Self::start_to_end(command, confinement, Ending::Asked)
+    }
+
+    fn start_to_end(
+        command: Command,
+        confinement: Confinement,
+        ending: Ending,
     ) -> anyhow::Result<Self> {
         let program = command.get_program().to_owned();
         if let Some(cpus) = &confinement.cpus {
@@ -132,16 +136,16 @@ impl Process {
         }
         let (started, is_started) = mpsc::channel();
         let end = Arc::new(End::default());
-        let ending = Arc::clone(&end);
+        let to_come = Arc::clone(&end);
         thread::Builder::new()
             .name("server keeper".to_owned())
-            .spawn(move || keep(command, &confinement, family, &started, &ending))
+            .spawn(move || keep(command, &confinement, ending, &started, &to_come))
             .context("no thread to keep the server with")?;
-        let (pid, recipient) = is_started
+        let (pid, group) = is_started
             .recv()
             .context("the thread that starts the server ended early")?
             .with_context(|| format!("cannot start {}", program.display()))?;
-        Ok(Self { pid, family, recipient, end })
+        Ok(Self { pid, group, ending, end })
     }
 
     pub(crate) fn pid(&self) -> u32 {
@@ -166,15 +170,17 @@ impl Process {
         self.end_by(&[(Signal::SIGTERM, bound), (Signal::SIGKILL, KILL_BOUND)])
     }
 
-    /// The same for a child that is waited for only as long as `goes_on` returns true: then it is killed.
+    /// The same for a child and all processes of its group, which are waited for only as long as `goes_on` returns true:
+    /// then they are killed.
     ///
     /// # Errors
-    /// When the child survives that as well.
+    /// When one survives that as well.
     pub(crate) fn stop_while(
         &self,
         bound: Duration,
         goes_on: &mut dyn FnMut() -> bool,
     ) -> anyhow::Result<()> {
+        self.end.is_clean.store(true, Ordering::Relaxed);
         self.signal(Signal::SIGTERM)?;
         let clock = Clock::monotonic();
         loop {
@@ -188,14 +194,14 @@ impl Process {
         }
     }
 
-    /// Kills the child at once; a child that has started other processes gets a moment to end them.
+    /// Kills the child at once; one that was started as a launcher gets a moment to end the others.
     ///
     /// # Errors
     /// When the child survives that.
     pub(crate) fn end(&self) -> anyhow::Result<ExitStatus> {
-        match self.family {
-            Family::Single => self.end_by(&[(Signal::SIGKILL, KILL_BOUND)]),
-            Family::Tree => self.stop(TREE_BOUND),
+        match self.ending {
+            Ending::Killed => self.end_by(&[(Signal::SIGKILL, KILL_BOUND)]),
+            Ending::Asked => self.stop(ASKED_BOUND),
         }
     }
 
@@ -210,20 +216,15 @@ impl Process {
         bail!("process {} is still there {KILL_BOUND:?} after it was killed", self.pid)
     }
 
-    /// Sends a signal, unless the child has exited: its pid may belong to another process by then.
+    /// Sends a signal to the group, unless the child has exited: its number may belong to another group by then.
     fn signal(&self, signal: Signal) -> anyhow::Result<()> {
         let status = self.end.status();
         if status.is_some() {
             return Ok(());
         }
-        let sent = match &self.recipient {
-            Recipient::Child(Some(child)) => child.signal(signal),
-            Recipient::Child(None) => Ok(()),
-            Recipient::Group(group) => Ok(killpg(*group, signal)?),
-        };
-        match sent {
-            // It has ended, and its status is about to be collected.
-            Err(error) if error.raw_os_error() == Some(Errno::ESRCH as i32) => Ok(()),
+        match killpg(self.group, signal) {
+            // All have ended, and the status is about to be collected.
+            Err(Errno::ESRCH) => Ok(()),
             sent => sent.with_context(|| format!("cannot send {signal} to process {}", self.pid)),
         }
     }
@@ -244,11 +245,11 @@ impl Process {
 fn keep(
     command: Command,
     confinement: &Confinement,
-    family: Family,
-    started: &mpsc::Sender<io::Result<(Pid, Recipient)>>,
+    ending: Ending,
+    started: &mpsc::Sender<io::Result<(Pid, Pid)>>,
     end: &End,
 ) {
-    let (mut child, guard) = match spawn(command, confinement, family) {
+    let (mut child, guard) = match spawn(command, confinement, ending) {
         Ok(spawned) => spawned,
         Err(error) => {
             // The receiver is gone only when the starting thread is gone; then the error is not needed.
@@ -257,19 +258,18 @@ fn keep(
         }
     };
     let pid = Pid::from_raw(child.id().cast_signed());
-    let recipient = match &guard {
-        Some(guard) => Recipient::Group(guard.group()),
-        None => Recipient::Child(ProcessReference::open(child.id())),
-    };
-    let _ = started.send(Ok((pid, recipient)));
+    let _ = started.send(Ok((pid, guard.group())));
     // Waits without collecting the status, so that the pid stays in use until the lock is held.
     while waitid(Id::Pid(pid), WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT) == Err(Errno::EINTR) {}
     let at = net::origin();
-    let mut status = end.status();
-    if let Some(guard) = guard {
-        // Kills the processes that are left of its group, the guard included.
-        let _ = killpg(guard.group(), Signal::SIGKILL);
+    // Whoever asked for a clean end kills the group when that takes too long.
+    while end.is_clean.load(Ordering::Relaxed) && guard.has_others() {
+        thread::sleep(LEFT_PERIOD);
     }
+    let mut status = end.status();
+    // Kills the processes that are left of its group, the guard included.
+    let _ = killpg(guard.group(), Signal::SIGKILL);
+    drop(guard);
     *status = child.wait().ok().map(|status| Exit { status, at });
     end.came.notify_all();
 }
@@ -277,17 +277,12 @@ fn keep(
 fn spawn(
     command: Command,
     confinement: &Confinement,
-    family: Family,
-) -> io::Result<(Child, Option<Guard>)> {
-    match family {
-        Family::Single => Ok((bound::spawn(command, confinement, Ties::ToThread)?, None)),
-        Family::Tree => {
-            // The guard first: it watches its group, whatever is in it.
-            let guard = Guard::of_group()?;
-            let child = bound::spawn(command, confinement, Ties::ToGroup(guard.group()))?;
-            Ok((child, Some(guard)))
-        }
-    }
+    ending: Ending,
+) -> io::Result<(Child, Guard)> {
+    // The guard first: it watches its group, whatever is in it.
+    let guard = Guard::of_group()?;
+    let child = bound::spawn(command, confinement, ending, guard.group())?;
+    Ok((child, guard))
 }
 
 #[cfg(test)]

@@ -40,7 +40,7 @@ pub struct ServerProcess {
     pub pid: u32,
 }
 
-/// A server that was started for a system and has exited, while the others of the system were left running.
+/// A server that was started for a system and has exited by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LostMember {
     /// Its name, that of its [`ServerProcess`].
@@ -75,7 +75,7 @@ pub(crate) trait SystemHandle: Send {
         false
     }
 
-    /// The servers that have exited while the others were left running, in the order of their exits.
+    /// The servers that were started for it and have exited by themselves, in the order of their exits.
     fn lost_members(&self) -> Vec<LostMember> {
         Vec::new()
     }

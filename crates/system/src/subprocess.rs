@@ -80,7 +80,7 @@ fn wait_for_end(
     (name, bound): (&str, Option<Duration>),
     poll: &mut dyn FnMut() -> ControlFlow<()>,
 ) -> anyhow::Result<Option<ExitStatus>> {
-    let process = Process::start_tree(command, Confinement::default())?;
+    let process = Process::start(command, Confinement::default())?;
     let clock = Clock::monotonic();
     loop {
         if let Some(status) = process.wait(POLL_PERIOD) {

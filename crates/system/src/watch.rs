@@ -16,7 +16,9 @@ mod server;
 mod statements;
 pub(crate) mod stores;
 
-pub use discover::{own_boot, own_identity, processes_by_name, processes_with, server_processes};
+pub use discover::{
+    own_boot, own_identity, processes_by_name, processes_with, server_processes, with_descendants,
+};
 pub use host::{HostWatch, LOOK_PERIOD};
 pub use panels::server_kinds;
 pub use server::{ServerWatch, read_page};

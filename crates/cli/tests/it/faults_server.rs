@@ -225,7 +225,17 @@ fn a_managed_server_crash_ends_only_its_own_trial() {
     assert!(!reason.contains("ready for connections"), "its log cannot know: {reason}");
     assert!(first["seconds"].as_f64().unwrap() < 20.0, "at once");
     assert!(first["transactions"].as_u64().unwrap() > 0, "what was measured is kept");
+    let [exit] = &first["member_exits"].as_array().unwrap()[..] else { panic!("{first}") };
+    let at = exit["at_ns"].as_u64().unwrap() as f64 / 1e9 - first["seconds"].as_f64().unwrap();
+    assert!(at.abs() < 1.0, "{at} s after the load: {exit}");
+    assert_eq!(
+        (&exit["member"], &exit["status"]),
+        (&"mariadb".into(), &"signal: 9 (SIGKILL)".into())
+    );
+    let page = fs::read_to_string(sandbox.runs()[0].join("report.html")).unwrap();
+    assert!(page.contains(">mariadb exited</text>"));
     assert_eq!(second["status"], "interrupted");
+    assert_eq!(second["member_exits"], serde_json::json!([]));
     assert!(second["transactions"].as_u64().unwrap() > 0, "on a fresh server");
     let told = fs::read_to_string(sandbox.runs()[0].join("report.md")).unwrap();
     let crash = told.find("The server crashed").expect("the report says so");

@@ -66,7 +66,7 @@ fn kill_one(what: &str, servers: &[(String, i32)], leads: usize) -> String {
 }
 
 /// The trial has one exit, of this server, between these times.
-fn assert_exit(trial: &TrialRecord, name: &str, (from, to): (SystemTime, SystemTime)) {
+pub(crate) fn assert_exit(trial: &TrialRecord, name: &str, (from, to): (SystemTime, SystemTime)) {
     let [exit] = &trial.member_exits[..] else { panic!("{:?}", trial.member_exits) };
     assert_eq!(exit.member, name);
     assert!(name.starts_with(&exit.role), "{exit:?}");

@@ -361,6 +361,34 @@ fn processes_of_a_tiup_playground_end_with_dyno() {
 }
 
 #[test]
+fn a_server_that_the_kernel_does_not_tie_to_dyno_ends_with_it() {
+    let server = binary();
+    let server = server.display();
+    let sandbox = Sandbox::new();
+    let child = sandbox.program("child", &format!("#!/bin/sh\n{server} \"$@\"\n"));
+    // What the kernel does when it starts a program with file capabilities.
+    let text = format!("#!/bin/sh\nexec setpriv --pdeathsig clear {server} \"$@\"\n");
+    let capable = sandbox.program("capable", &text);
+    for (number, (binary, signal)) in [&child, &capable]
+        .into_iter()
+        .flat_map(|binary| [(binary, Signal::SIGINT), (binary, Signal::SIGKILL)])
+        .enumerate()
+    {
+        let out = sandbox.path().join(format!("out{number}"));
+        let mut up = sandbox.dyno(["up", &format!("tidb:{}", binary.display())]);
+        let mut up = up.stdout(fs::File::create(&out).unwrap()).spawn().unwrap();
+        let said = || fs::read_to_string(&out).unwrap();
+        wait_until("it is up", || said().contains("Ctrl-C stops it"));
+        let program = process_in(&said());
+        let server = servers_of(program.unsigned_abs()).first().copied().unwrap_or(program);
+        assert_eq!(server != program, binary == &child, "{}", said());
+        kill(Pid::from_raw(up.id().cast_signed()), signal).unwrap();
+        up.wait().unwrap();
+        wait_until("the server is gone", || !is_there(server));
+    }
+}
+
+#[test]
 fn a_detached_server_ends_when_its_dyno_process_is_killed() {
     let sandbox = Sandbox::new();
     let argument = format!("tidb:{}", binary().display());

@@ -4,12 +4,14 @@
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::time::SystemTime;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use record::Run;
 use serde_json::Value;
 
+use crate::member_exits::assert_exit;
 use crate::own_server::{Background, wait_until};
 use crate::sandbox::{Sandbox, both, json};
 
@@ -154,15 +156,24 @@ fn a_killed_cluster_server_ends_its_trial_and_is_named() {
     sandbox.file("plan.toml", &(system + load));
     let mut command = dyno_apart(&sandbox, ["run", "plan.toml", "--format=json"]);
     let mut run = Background::start(&sandbox, &mut command);
+    let mut killed = Vec::new();
     for (trial, member) in [("0000", 2), ("0001", 4)] {
         run.wait_for(trial, "measure", 2);
+        killed.push(SystemTime::now());
         kill(Pid::from_raw(servers_of(&sandbox)[member].1), Signal::SIGKILL).unwrap();
     }
     let output = run.finish();
     assert_eq!(servers_of(&sandbox), []);
     let report = json(&output);
+    let record = Run::open(&sandbox.runs()[0]).unwrap();
+    for ((trial, name), at) in record.trials.iter().zip(["tikv-2", "tidb"]).zip(&killed) {
+        assert_exit(trial, name, (*at, *at));
+    }
+    let page = fs::read_to_string(sandbox.runs()[0].join("report.html")).unwrap();
     let reason = |trial: usize| {
         assert_eq!(trials(&report)[trial]["status"], "crashed", "{}", both(&output));
+        let exits = trials(&report)[trial]["member_exits"].as_array().unwrap().clone();
+        assert!(page.contains(&format!(">{} exited</text>", exits[0]["member"].as_str().unwrap())));
         trials(&report)[trial]["reason"].as_str().unwrap().to_owned()
     };
     let killed = "ended by itself (signal: 9 (SIGKILL)): another process killed it";

@@ -19,9 +19,14 @@ impl TestBed<'_> {
         self.running.exited()
     }
 
-    /// The servers that have exited, and without which the system goes on.
+    /// The servers that have exited.
     pub(crate) fn lost_members(&self) -> Vec<LostMember> {
         self.running.lost_members()
+    }
+
+    /// Whether the system goes on when one of its servers has exited.
+    pub(crate) fn goes_on_without_members(&self) -> bool {
+        self.running.goes_on_without_members()
     }
 
     /// Whether no server has exited. A system that has lost one is another system: the next trial needs a whole one.
@@ -32,7 +37,7 @@ impl TestBed<'_> {
     /// Whether a lost connection can be made again: a server that dyno started does not come back by itself, but others
     /// may go on.
     pub(super) fn may_reconnect(&self) -> bool {
-        !self.is_managed() || self.running.goes_on_without_members()
+        !self.is_managed() || self.goes_on_without_members()
     }
 
     /// As [`TestBed::exited`] after a connection was lost: connections close a moment before the server exits.

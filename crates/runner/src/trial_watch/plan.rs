@@ -6,7 +6,7 @@ use std::time::Duration;
 use measure::{Process, Side};
 use net::Endpoint as NetEndpoint;
 use plan::{EndpointPlan, EndpointSource, LoadPlan, SystemPlan, WatchPlan};
-use system::watch::{HostWatch, processes_with, server_processes};
+use system::watch::{HostWatch, processes_with, server_processes, with_descendants};
 use system::{Access, Running};
 
 use super::hosts::DescribedHost;
@@ -140,9 +140,10 @@ fn processes(running: &Running, generators: Option<&KnownGenerators>) -> Vec<Pro
         .into_iter()
         .map(|it| Process { name: it.role, pid: it.pid, side: Side::Server })
         .collect();
-    if servers.is_empty() {
-        servers = server_processes(&running.addresses());
-    }
+    servers = match servers.is_empty() {
+        true => server_processes(&running.addresses()),
+        false => with_descendants(servers),
+    };
     let name = "dyno".to_owned();
     let client = Process { name, pid: std::process::id(), side: Side::Client };
     let generators = generators.map(KnownGenerators::processes).unwrap_or_default();

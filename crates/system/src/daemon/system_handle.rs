@@ -5,15 +5,25 @@ use std::net::SocketAddr;
 use super::Daemon;
 use crate::ports::local;
 use crate::running::SystemHandle;
-use crate::{MetricsEndpoint, ProgressListener, ServerProcess};
+use crate::{LostMember, MetricsEndpoint, ProgressListener, ServerProcess};
+
+impl Daemon {
+    fn role(&self) -> String {
+        self.recipe.name().to_lowercase()
+    }
+}
 
 impl SystemHandle for Daemon {
     fn exited(&mut self) -> Option<String> {
         Daemon::exited(self)
     }
 
+    fn lost_members(&self) -> Vec<LostMember> {
+        self.lost(self.role(), self.role()).into_iter().collect()
+    }
+
     fn processes(&self) -> Vec<ServerProcess> {
-        vec![ServerProcess { role: self.recipe.name().to_lowercase(), pid: self.pid() }]
+        vec![ServerProcess { role: self.role(), pid: self.pid() }]
     }
 
     fn addresses(&self) -> Vec<SocketAddr> {

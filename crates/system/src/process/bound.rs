@@ -1,4 +1,4 @@
-//! Binds a child to its parent: when the parent's thread ends for any reason, the child ends too.
+//! Binds a child to the thread that starts it: when the thread ends for any reason, the kernel kills the child.
 
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -12,29 +12,21 @@ use nix::sys::signal::Signal;
 use nix::sys::stat::{Mode, umask};
 use nix::unistd::{Gid, Pid, Uid, getpid, getppid, setgid, setgroups, setuid};
 
-use super::Confinement;
-
-/// What ends a child when dyno ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ties {
-    /// The kernel kills it when the thread that started it ends. It has a process group of its own.
-    ToThread,
-    /// What ends the processes of this group, of which it becomes a member.
-    ToGroup(Pid),
-}
+use super::{Confinement, Ending};
 
 /// The default limit of the kernel for the open files of any process (`fs.nr_open`).
 const OPEN_FILES_MAX: u64 = 1 << 20;
 
-/// Starts `command` with the restrictions of `confinement`, in another process group than dyno's so that a Ctrl-C for
-/// dyno does not reach it.
+/// Starts `command` with the restrictions of `confinement`, in this process group, which is another one than dyno's so that
+/// a Ctrl-C for dyno does not reach it.
 ///
 /// # Errors
 /// When the program cannot be started, or none of the CPUs exists.
 pub(super) fn spawn(
     mut command: Command,
     confinement: &Confinement,
-    ties: Ties,
+    ending: Ending,
+    group: Pid,
 ) -> io::Result<Child> {
     let parent = getpid();
     let (cpus, files_mask) = (confinement.cpus, confinement.files.mask());
@@ -49,18 +41,16 @@ pub(super) fn spawn(
         if let Some((uid, gid)) = account {
             become_account(uid, gid)?;
         }
-        if ties != Ties::ToThread {
+        if ending == Ending::Asked {
             return Ok(());
         }
-        // Last, because the kernel resets this when the account changes.
+        // Last, because the kernel resets this when the account changes. It does so for a program with file
+        // capabilities too, and a program's own children do not inherit it: the guard of the group ends those.
         set_pdeathsig(Signal::SIGKILL)?;
         // The parent may have ended before the call above.
         if getppid() == parent { Ok(()) } else { Err(Errno::ESRCH.into()) }
     };
-    command.process_group(match ties {
-        Ties::ToThread => 0,
-        Ties::ToGroup(group) => group.as_raw(),
-    });
+    command.process_group(group.as_raw());
     #[expect(
         unsafe_code,
         reason = "there is no safe door to prctl between fork and exec; the closure makes system \

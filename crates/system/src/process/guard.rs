@@ -1,7 +1,7 @@
 //! Guards: clean-up that is done when dyno ends, however it ends.
 //!
-//! The kernel kills a single child with its parent (`bound.rs`), but not the child's own children, and it does not
-//! remove files. So a small shell waits at a pipe that only dyno holds open. When the pipe closes without the message
+//! The kernel kills a child with its parent (`bound.rs`), but not the child's own children, and it does not remove files.
+//! So a small shell waits at a pipe that only dyno holds open. When the pipe closes without the message
 //! that all is over, dyno is gone, and the shell cleans up.
 //!
 //! The shell for a process group is the group's first member: it is there before any other, so there is no moment in
@@ -14,6 +14,7 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 
 use nix::unistd::Pid;
+use procfs::process::{Stat, all_processes};
 
 use super::command;
 
@@ -53,6 +54,9 @@ while [ $looks -lt 150 ]; do
     looks=$((looks + 1))
 done
 "#;
+
+/// The states of processes that have ended. Source: proc_pid_stat(5).
+const ENDED: [char; 3] = ['Z', 'X', 'x'];
 
 /// What a shell says when it watches.
 const READY: &str = "ready\n";
@@ -101,6 +105,15 @@ impl Guard {
     /// The process group of which it is the first member. No other group has this number until the guard is dropped.
     pub(super) fn group(&self) -> Pid {
         Pid::from_raw(self.0.id().cast_signed())
+    }
+
+    /// Whether processes of the group are there that have not ended.
+    pub(super) fn has_others(&self) -> bool {
+        let group = self.group().as_raw();
+        let is_other =
+            |stat: Stat| stat.pgrp == group && stat.pid != group && !ENDED.contains(&stat.state);
+        let Ok(processes) = all_processes() else { return false };
+        processes.flatten().filter_map(|process| process.stat().ok()).any(is_other)
     }
 
     fn say(&mut self, line: &str) -> io::Result<()> {

@@ -8,7 +8,7 @@ use anyhow::Context;
 
 use super::{Confinement, Process};
 
-/// A child process with pipes. It is killed when this is dropped, and when dyno ends.
+/// A child process with pipes. It ends when this is dropped, and when dyno ends.
 #[derive(Debug)]
 pub struct PipedProcess(Process);
 
@@ -24,31 +24,17 @@ pub struct Pipes {
 }
 
 impl PipedProcess {
-    /// Starts a command that starts no other processes, or whose other processes end by themselves.
+    /// Starts a command. What it has started where dyno sends no signals to (on another host, under another account) it
+    /// ends when it is asked to end.
     ///
     /// # Errors
     /// When it cannot be started.
-    pub fn start(command: Command) -> anyhow::Result<(Self, Pipes)> {
-        Self::start_by(command, Process::start)
-    }
-
-    /// Starts a command that starts other processes: those in its process group end with it.
-    ///
-    /// # Errors
-    /// When it cannot be started.
-    pub fn start_tree(command: Command) -> anyhow::Result<(Self, Pipes)> {
-        Self::start_by(command, Process::start_tree)
-    }
-
-    fn start_by(
-        mut command: Command,
-        start: fn(Command, Confinement) -> anyhow::Result<Process>,
-    ) -> anyhow::Result<(Self, Pipes)> {
+    pub fn start(mut command: Command) -> anyhow::Result<(Self, Pipes)> {
         let pipe = || io::pipe().context("no pipe to another process");
         let ((their_input, input), (output, their_output), (errors, their_errors)) =
             (pipe()?, pipe()?, pipe()?);
         command.stdin(their_input).stdout(their_output).stderr(their_errors);
-        let process = start(command, Confinement::default())?;
+        let process = Process::start_launcher(command, Confinement::default())?;
         Ok((Self(process), Pipes { input, output, errors }))
     }
 
@@ -89,24 +75,22 @@ mod tests {
 
     #[test]
     fn pipes_lead_to_the_process_and_close_with_it() {
-        for start in [PipedProcess::start, PipedProcess::start_tree] {
-            let mut shell = command("sh");
-            shell.args(["-c", "read -r line; echo \"<$line>\"; echo error >&2; exit 3"]);
-            let (process, mut pipes) = start(shell).unwrap();
-            pipes.input.write_all(b"hello\n").unwrap();
-            let (mut output, mut errors) = (String::new(), String::new());
-            pipes.output.read_to_string(&mut output).unwrap();
-            pipes.errors.read_to_string(&mut errors).unwrap();
-            assert_eq!((output.as_str(), errors.as_str()), ("<hello>\n", "error\n"));
-            assert_eq!(process.wait(Duration::from_secs(20)).unwrap().code(), Some(3));
-        }
+        let mut shell = command("sh");
+        shell.args(["-c", "read -r line; echo \"<$line>\"; echo error >&2; exit 3"]);
+        let (process, mut pipes) = PipedProcess::start(shell).unwrap();
+        pipes.input.write_all(b"hello\n").unwrap();
+        let (mut output, mut errors) = (String::new(), String::new());
+        pipes.output.read_to_string(&mut output).unwrap();
+        pipes.errors.read_to_string(&mut errors).unwrap();
+        assert_eq!((output.as_str(), errors.as_str()), ("<hello>\n", "error\n"));
+        assert_eq!(process.wait(Duration::from_secs(20)).unwrap().code(), Some(3));
     }
 
     #[test]
     fn a_process_ends_with_its_handle() {
         let mut shell = command("sh");
         shell.args(["-c", "echo up; sleep 600 & wait"]);
-        let (process, mut pipes) = PipedProcess::start_tree(shell).unwrap();
+        let (process, mut pipes) = PipedProcess::start(shell).unwrap();
         let mut line = [0; 3];
         pipes.output.read_exact(&mut line).unwrap();
         drop(process);

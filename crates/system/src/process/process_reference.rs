@@ -55,7 +55,7 @@ impl ProcessReference {
         self.signal(Signal::SIGTERM)
     }
 
-    pub(super) fn signal(&self, signal: Signal) -> io::Result<()> {
+    fn signal(&self, signal: Signal) -> io::Result<()> {
         match &self.descriptor {
             Some(descriptor) => {
                 let number = rustix::process::Signal::from_named_raw(signal as i32);

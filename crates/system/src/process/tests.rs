@@ -82,17 +82,59 @@ fn a_child_stays_on_its_cpus() {
     process.stop(BOUND).unwrap();
 }
 
-#[test]
-fn a_process_tree_ends_with_its_first_process() {
+/// A shell script that starts `others` in the background and goes on with `rest`; returns when they run, with the first
+/// of them.
+fn with_others(others: &str, rest: &str) -> (Process, Pid) {
     let folder = tempfile::tempdir().unwrap();
     let said = folder.path().join("pid");
+    let script = format!("{others} & echo $! > new; mv new {}; {rest}", said.display());
     let mut command = command("sh");
-    command.args(["-c", &format!("sleep 60 & echo $! > {}; sleep 0.3", said.display())]);
-    let process = Process::start_tree(command, Confinement::default()).unwrap();
+    command.args(["-c", &script]).current_dir(folder.path());
+    let process = Process::start(command, Confinement::default()).unwrap();
+    while !said.exists() {
+        thread::sleep(Duration::from_millis(5));
+    }
+    let other = std::fs::read_to_string(said).unwrap().trim().parse().unwrap();
+    (process, Pid::from_raw(other))
+}
+
+/// Another process collects its status.
+fn has_ended(pid: Pid) -> bool {
+    kill(pid, None).is_err() || is_zombie(pid)
+}
+
+#[test]
+fn the_processes_that_a_child_leaves_are_killed() {
+    let (process, other) = with_others("sleep 60", "sleep 0.3");
     assert_eq!(process.wait(BOUND).unwrap().code(), Some(0));
-    let child = Pid::from_raw(std::fs::read_to_string(said).unwrap().trim().parse().unwrap());
-    // Another process collects its status.
-    while kill(child, None).is_ok() && !is_zombie(child) {
+    while !has_ended(other) {
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn a_clean_end_waits_for_the_processes_that_a_child_leaves() {
+    // The server behind a script that ends at once when it is asked to.
+    let folder = tempfile::tempdir().unwrap();
+    let saved = folder.path().join("saved");
+    let server = format!(
+        "sh -c 'trap \"sleep 0.5; echo > {}; exit\" TERM; while :; do sleep 0.01; done'",
+        saved.display()
+    );
+    let (process, server) = with_others(&server, "wait");
+    // Until it has set its trap.
+    thread::sleep(Duration::from_millis(300));
+    process.stop_while(BOUND, &mut || true).unwrap();
+    assert!(has_ended(server) && saved.exists());
+}
+
+#[test]
+fn a_clean_end_has_a_bound_for_the_processes_that_a_child_leaves() {
+    let (process, server) =
+        with_others("sh -c 'trap \"\" TERM; while :; do sleep 0.01; done'", "wait");
+    thread::sleep(Duration::from_millis(300));
+    process.stop_while(Duration::from_millis(300), &mut || true).unwrap();
+    while !has_ended(server) {
         thread::sleep(Duration::from_millis(5));
     }
 }

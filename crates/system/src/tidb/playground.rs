@@ -10,12 +10,15 @@ use nix::sched::CpuSet;
 
 use super::Settings;
 use super::password::demand_password;
-use crate::daemon::{Daemon, ProcessLayout, Recipe, ServerFolder};
+use crate::daemon::{Daemon, Program, Recipe, ServerFolder};
 use crate::ports::{Ports, local};
 use crate::process::toolchain_command;
 use crate::running::SystemHandle;
 use crate::secret::Secret;
-use crate::{MetricsEndpoint, ProgressListener, ServerProcess};
+use crate::{LostMember, MetricsEndpoint, ProgressListener, ServerProcess};
+
+/// The role of the process that dyno starts.
+const ROLE: &str = "tiup";
 
 /// A running playground.
 pub(super) struct Playground {
@@ -54,8 +57,8 @@ impl Recipe for TiUp {
         "tiup-playground"
     }
 
-    fn starts(&self) -> ProcessLayout {
-        ProcessLayout::Others
+    fn program(&self) -> Program {
+        Program::Launcher
     }
 
     fn command(&self, server_folder: &ServerFolder, ports: Ports) -> Command {
@@ -90,8 +93,12 @@ impl SystemHandle for Playground {
         self.daemon.exited()
     }
 
+    fn lost_members(&self) -> Vec<LostMember> {
+        self.daemon.lost(ROLE.to_owned(), ROLE.to_owned()).into_iter().collect()
+    }
+
     fn processes(&self) -> Vec<ServerProcess> {
-        vec![ServerProcess { role: "tiup".to_owned(), pid: self.daemon.pid() }]
+        vec![ServerProcess { role: ROLE.to_owned(), pid: self.daemon.pid() }]
     }
 
     fn addresses(&self) -> Vec<SocketAddr> {

@@ -269,12 +269,10 @@ impl SystemHandle for Cluster {
     }
 
     fn lost_members(&self) -> Vec<LostMember> {
-        if self.on_member_exit == OnMemberExit::Crash {
-            return Vec::new();
-        }
         let members = self.members();
-        let mut lost: Vec<LostMember> =
-            each(&members).filter_map(|(role, name, server)| lost(role, name, server)).collect();
+        let lost = each(&members)
+            .filter_map(|(role, name, server)| server.lost(name, role.name().to_owned()));
+        let mut lost: Vec<LostMember> = lost.collect();
         lost.sort_by_key(|member| member.at);
         lost
     }
@@ -349,17 +347,6 @@ fn each<'a>(members: &[(Role, &'a [Daemon])]) -> impl Iterator<Item = (Role, Str
 }
 
 /// A server that has exited; `None` while it runs.
-fn lost(role: Role, name: String, server: &Daemon) -> Option<LostMember> {
-    let exit = server.exit()?;
-    Some(LostMember {
-        name,
-        role: role.name().to_owned(),
-        at: exit.at,
-        status: exit.status.to_string(),
-        log: server.log_of(exit),
-    })
-}
-
 /// The exit messages of the servers that have exited, if any have.
 fn ends(members: &[(Role, &[Daemon])]) -> Option<String> {
     let ends =

@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 
 use measure::{Process, ProcessIdentity, Side};
 use procfs::net::TcpState;
-use procfs::process::FDTarget;
+use procfs::process::{FDTarget, Stat};
 
 /// The bytes of a process's name that the kernel keeps. Source: proc_pid_comm(5).
 const NAME_BYTES_MAX: usize = 15;
@@ -26,6 +26,26 @@ pub fn server_processes(addresses: &[SocketAddr]) -> Vec<Process> {
             Some(Process { name: process.stat().ok()?.comm, pid, side: Side::Server })
         })
         .collect()
+}
+
+/// These processes and those that they have started, of any generation: a server may be the child of a script or of a
+/// launcher.
+pub fn with_descendants(mut processes: Vec<Process>) -> Vec<Process> {
+    let Ok(all) = procfs::process::all_processes() else { return processes };
+    let all: Vec<Stat> = all.flatten().filter_map(|process| process.stat().ok()).collect();
+    let mut parents = 0;
+    while let Some(&Process { pid: parent, side, .. }) = processes.get(parents) {
+        parents += 1;
+        let children = all.iter().filter(|stat| u32::try_from(stat.ppid) == Ok(parent));
+        for child in children {
+            let Ok(pid) = u32::try_from(child.pid) else { continue };
+            // The number of an ended process may have been given again while the list was read.
+            if processes.iter().all(|process| process.pid != pid) {
+                processes.push(Process { name: child.comm.clone(), pid, side });
+            }
+        }
+    }
+    processes
 }
 
 /// The processes of this machine with one of these names, with the side of each. The names are those of the kernel, of at
@@ -121,9 +141,16 @@ fn holds_one_of(process: &procfs::process::Process, sockets: &HashSet<u64>) -> b
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read;
     use std::net::{Ipv4Addr, TcpListener};
+    use std::os::unix::process::CommandExt;
+    use std::process::Stdio;
+
+    use nix::sys::signal::{Signal, killpg};
+    use nix::unistd::Pid;
 
     use super::*;
+    use crate::command;
 
     /// The processes that are found, without those that another test is just starting: for a moment they have all our
     /// files open.
@@ -149,11 +176,27 @@ mod tests {
     }
 
     #[test]
+    fn the_children_of_a_process_and_their_children_are_found() {
+        let mut shell = command("sh");
+        shell.args(["-c", "sh -c 'sleep 60 & echo; wait' & wait"]).stdout(Stdio::piped());
+        let mut shell = shell.process_group(0).spawn().unwrap();
+        shell.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+        let name = "server".to_owned();
+        let parent = Process { name, pid: shell.id(), side: Side::Server };
+        let found = with_descendants(vec![parent]);
+        killpg(Pid::from_raw(shell.id().cast_signed()), Signal::SIGKILL).unwrap();
+        shell.wait().unwrap();
+        let names: Vec<&str> = found.iter().map(|process| process.name.as_str()).collect();
+        assert_eq!(names, ["server", "sh", "sleep"]);
+        assert!(found.iter().all(|process| process.side == Side::Server));
+    }
+
+    #[test]
     fn processes_are_found_by_the_name_that_the_kernel_keeps() {
         let folder = tempfile::tempdir().unwrap();
         let program = folder.path().join("a-name-that-is-long");
         std::fs::copy("/bin/sleep", &program).unwrap();
-        let mut child = crate::command(&program).arg("60").spawn().unwrap();
+        let mut child = command(&program).arg("60").spawn().unwrap();
         let names = [("a-name-that-is-long".to_owned(), Side::Client)];
         let mut found = processes_by_name(&names);
         child.kill().unwrap();
@@ -180,7 +223,7 @@ mod tests {
     #[test]
     fn a_process_in_a_namespace_of_its_own_is_found_by_the_number_that_it_has_there() {
         // It is the first process there, so its number is 1. Needs root.
-        let mut outer = crate::command("unshare");
+        let mut outer = command("unshare");
         let mut outer = outer.args(["--pid", "--fork", "sleep", "60"]).spawn().unwrap();
         let is_inner = |process: &procfs::process::Process| {
             let stat = process.stat();
