@@ -134,8 +134,7 @@ impl<'o> Searches<'o> {
                 Limits { wall: left.map(|left| share(left, jobs, waiting)), ..self.limits };
             let earlier = lock(&self.state).of(&target.name);
             let figures = search(&target, earlier, &limits, interrupt);
-            // After an error the other jobs end with their targets.
-            let figures = figures.inspect_err(|_| lock(&self.waiting).clear())?;
+            let figures = figures.inspect_err(|error| self.end_after(&target, error))?;
             if let Some(fault) = &figures.fault {
                 eprintln!("xtask: {} has a fault:\n{fault}", target.name);
                 has_fault = true;
@@ -144,6 +143,12 @@ impl<'o> Searches<'o> {
             interrupt.check()?;
         }
         Ok(has_fault)
+    }
+
+    /// After an error the other jobs end with their targets, which may take long: it is told now.
+    fn end_after(&self, target: &Target, error: &anyhow::Error) {
+        eprintln!("xtask: {}: {error:#}; the other searches end with their targets", target.name);
+        lock(&self.waiting).clear();
     }
 
     /// The next target, and how many wait with it.

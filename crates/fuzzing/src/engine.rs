@@ -4,7 +4,8 @@
 
 use std::env;
 use std::ffi::{CString, c_char, c_int};
-use std::fs;
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::ptr;
 use std::slice;
@@ -24,7 +25,9 @@ unsafe extern "C" {
     fn run_driver(count: *mut c_int, flags: *mut *mut *mut c_char, callback: Callback) -> c_int;
 }
 
-static PROPERTY: OnceLock<fn(&[u8])> = OnceLock::new();
+/// The property, and a file for the input at hand: a process that a signal ends, as after an overflow of the stack, cannot
+/// write it any more.
+static SEARCH: OnceLock<(fn(&[u8]), File)> = OnceLock::new();
 
 /// Searches when the environment asks for it; false when it does not.
 pub(crate) fn run(corpus: &[Vec<u8>], property: fn(&[u8])) -> bool {
@@ -34,13 +37,14 @@ pub(crate) fn run(corpus: &[Vec<u8>], property: fn(&[u8])) -> bool {
 }
 
 /// Looks for inputs that reach new edges until it is interrupted. An input that breaks the property ends the process;
-/// it is written into the folder's parent.
+/// it is written beside the folder, and the last input is always there with its length before it.
 fn search(corpus: &[Vec<u8>], property: fn(&[u8]), folder: &Path) {
     fs::create_dir_all(folder).expect("no folder for inputs");
     for (index, input) in corpus.iter().enumerate() {
         fs::write(folder.join(format!("corpus-{index}")), input).expect("no input is written");
     }
-    PROPERTY.get_or_init(|| property);
+    let last = File::create(folder.with_extension("last")).expect("no file for an input");
+    SEARCH.get_or_init(|| (property, last));
     let faults = format!("-artifact_prefix={}.", folder.display());
     let folder = folder.display().to_string();
     let words = ["dyno"].into_iter().chain(FLAGS).chain([&*faults, &*folder]);
@@ -62,7 +66,9 @@ extern "C" fn check(data: *const u8, length: usize) -> c_int {
         // SAFETY: libFuzzer passes this number of bytes, which nothing changes meanwhile.
         _ => unsafe { slice::from_raw_parts(data, length) },
     };
-    if let Some(property) = PROPERTY.get() {
+    if let Some((property, last)) = SEARCH.get() {
+        let kept = [&length.to_le_bytes(), input].concat();
+        last.write_all_at(&kept, 0).expect("an input is not written");
         property(input);
     }
     0

@@ -42,13 +42,6 @@ impl Target {
         command.args([&*self.test, "--exact", "--nocapture", "--test-threads=1"]);
         command
     }
-
-    /// A command that searches in place of its test.
-    pub(crate) fn search(&self) -> Command {
-        let mut command = self.test();
-        command.env("DYNO_FUZZ_FOLDER", &self.inputs);
-        command
-    }
 }
 
 /// The folder for everything that fuzzing makes.

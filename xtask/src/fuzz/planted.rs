@@ -104,9 +104,9 @@ fn search(target: &Target, limits: &Limits, interrupt: &Interrupt) -> anyhow::Re
         fs::remove_dir_all(&inputs)
             .with_context(|| format!("cannot empty {}", inputs.display()))?;
     }
-    let mut command = target.search();
-    command.env(VARIABLE, &target.name).env("DYNO_FUZZ_FOLDER", &inputs);
-    observe(&mut command, Figures::new(&target.name), limits, interrupt)
+    let mut command = target.test();
+    command.env(VARIABLE, &target.name);
+    observe(&mut command, &inputs, Figures::new(&target.name), limits, interrupt)
 }
 
 /// Copies the files of the repository, with the faults. Files that are the same stay as they are, so that cargo builds

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
@@ -45,17 +46,19 @@ pub(super) fn search(
     limits: &Limits,
     interrupt: &Interrupt,
 ) -> anyhow::Result<Figures> {
-    observe(&mut target.search(), earlier, limits, interrupt)
+    observe(&mut target.test(), &target.inputs, earlier, limits, interrupt)
 }
 
-/// Runs a search to its end.
+/// Runs a search in place of a test to its end, with the inputs of this folder.
 pub(super) fn observe(
     command: &mut Command,
+    inputs: &Path,
     mut figures: Figures,
     limits: &Limits,
     interrupt: &Interrupt,
 ) -> anyhow::Result<Figures> {
     shell::say(command);
+    command.env("DYNO_FUZZ_FOLDER", inputs);
     interrupt.check()?;
     let (clock, earlier_cpu) = (Clock::monotonic(), figures.cpu);
     let is_over = || limits.wall.is_some_and(|wall| Duration::from_nanos(clock.now()) >= wall);
@@ -84,7 +87,13 @@ pub(super) fn observe(
     let status = child.wait().context("libFuzzer cannot be waited for")?;
     match status.code() {
         Some(INTERRUPTED) => {}
-        Some(code) if FAULTS.contains(&code) => figures.fault = Some(fault(&last_words)),
+        Some(code) if FAULTS.contains(&code) => {
+            let path = last_words.iter().find_map(|line| line.split_once("Test unit written to "));
+            let input = path.and_then(|(_, path)| fs::read(path.trim()).ok());
+            figures.fault = Some(fault(&last_words, input));
+        }
+        // An overflow of the stack, or a reader that ends the process.
+        None if !is_asked => figures.fault = Some(fault(&last_words, last_input(inputs))),
         _ => {
             let name = &figures.target;
             bail!("the search for {name} ended ({status}):\n{}", last_words.join("\n"))
@@ -93,10 +102,15 @@ pub(super) fn observe(
     Ok(figures)
 }
 
-/// What libFuzzer said of a fault, with the input as a line of a corpus.
-fn fault(last_words: &[String]) -> String {
-    let path = last_words.iter().find_map(|line| line.split_once("Test unit written to "));
-    let input = path.and_then(|(_, path)| fs::read(path.trim()).ok());
+/// The last input of a search, which it writes with its length before it.
+fn last_input(inputs: &Path) -> Option<Vec<u8>> {
+    let kept = fs::read(inputs.with_extension("last")).ok()?;
+    let (length, input) = kept.split_first_chunk()?;
+    Some(input.get(..usize::from_le_bytes(*length))?.to_vec())
+}
+
+/// What a search said of a fault, with the input as a line of a corpus.
+fn fault(last_words: &[String], input: Option<Vec<u8>>) -> String {
     let input = input.map_or("the input is not known".to_owned(), |input| fuzzing::line(&input));
     format!("{}\ninput: {input}", last_words.join("\n"))
 }

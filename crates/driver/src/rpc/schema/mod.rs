@@ -7,6 +7,7 @@ mod fault;
 #[doc(hidden)]
 #[cfg(test)]
 mod fuzz;
+mod imports;
 mod pool;
 mod reflection;
 #[cfg(test)]

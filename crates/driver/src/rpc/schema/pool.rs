@@ -8,6 +8,7 @@ use prost_reflect::{DescriptorPool, DynamicMessage, MethodDescriptor, ServiceDes
 
 use super::super::Method;
 use super::fault::{SchemaFault, help_for};
+use super::imports;
 
 /// The most characters of a server's name in a message.
 const NAME_CHARACTERS_MAX: usize = 100;
@@ -55,6 +56,7 @@ impl Schema {
     /// The schema of files that were compiled already, which must be complete.
     pub(super) fn of_descriptors(files: Vec<FileDescriptorProto>) -> Result<Self, SchemaFault> {
         files.iter().try_for_each(check_syntax)?;
+        imports::check(&files).map_err(SchemaFault::Descriptors)?;
         let mut pool = DescriptorPool::new();
         let added = pool.add_file_descriptor_protos(files);
         added.map_err(|error| SchemaFault::Descriptors(error.to_string()))?;
