@@ -1,5 +1,6 @@
 //! The server of the soak test, and the disturbances applied to it.
 
+use std::io;
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
@@ -8,10 +9,10 @@ use anyhow::{Context, bail};
 use driver::mysql::{LoginSources, Url};
 use driver::{Datum, Target};
 use jiff::Timestamp;
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
-use system::Daemon;
+use nix::errno::Errno;
+use nix::sys::signal::Signal;
 use system::mariadb::{self, DATABASE, Settings};
+use system::{Daemon, ProcessReference};
 
 use super::proxy::Proxy;
 use super::schedule::Disturbance;
@@ -98,8 +99,13 @@ impl SoakServer {
     }
 
     fn signal(&self, signal: Signal) -> anyhow::Result<()> {
-        let pid = Pid::from_raw(self.server.pid().cast_signed());
-        kill(pid, signal).with_context(|| format!("cannot send {signal} to the server, {pid}"))
+        let pid = self.server.pid();
+        let sent: io::Result<()> = match ProcessReference::open(pid) {
+            // Its number was its own when the reference was made, because it has not been waited for yet.
+            Some(server) if self.server.exited().is_none() => server.signal(signal),
+            _ => Err(Errno::ESRCH.into()),
+        };
+        sent.with_context(|| format!("cannot send {signal} to the server, {pid}"))
     }
 
     fn kill(&mut self, away: Duration) -> anyhow::Result<()> {

@@ -55,7 +55,11 @@ impl ProcessReference {
         self.signal(Signal::SIGTERM)
     }
 
-    fn signal(&self, signal: Signal) -> io::Result<()> {
+    /// Sends it a signal.
+    ///
+    /// # Errors
+    /// As [`ProcessReference::ask_to_end`].
+    pub fn signal(&self, signal: Signal) -> io::Result<()> {
         match &self.descriptor {
             Some(descriptor) => {
                 let number = rustix::process::Signal::from_named_raw(signal as i32);
