@@ -10,8 +10,12 @@ pub(crate) fn quantile(probability: f64, degrees_of_freedom: f64) -> Option<f64>
     Some(distribution.inverse_cdf(probability))
 }
 
-/// The probability that a value of Student's distribution is `t` or more; 1 without degrees of freedom.
+/// The probability that a value of Student's distribution is `t` or more; 1 without degrees of freedom, and for a `t` that
+/// is no number.
 pub(crate) fn upper_tail(t: f64, degrees_of_freedom: f64) -> f64 {
+    if t.is_nan() {
+        return 1.0;
+    }
     let distribution = StudentsT::new(0.0, 1.0, degrees_of_freedom);
     // The distribution is symmetric, and its lower tail is not rounded to 1.
     distribution.map_or(1.0, |distribution| distribution.cdf(-t))
@@ -39,6 +43,11 @@ pub(crate) fn half_width(confidence: f64, values: &[f64]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_no_number_is_no_evidence() {
+        assert_eq!(p_value(f64::NAN, 5), 1.0);
+    }
 
     /// Source: NIST/SEMATECH e-Handbook of Statistical Methods, section 1.3.6.7.2.
     #[test]

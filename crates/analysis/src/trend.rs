@@ -39,7 +39,9 @@ pub fn trend(values: &[f64]) -> Option<Trend> {
 pub(crate) fn latency_trend(slices: &[Slice]) -> Option<Trend> {
     let logs: Vec<f64> =
         with_ends(slices).iter().map(|(busy, ended)| (busy / ended).ln()).collect();
-    let (first, last) = outer_thirds(&logs).filter(|(first, last)| (last - first).is_finite())?;
+    // A damaged record may have transactions that took no time.
+    let (first, last) =
+        outer_thirds(&logs).filter(|_| logs.iter().all(|value| value.is_finite()))?;
     Some(Trend { change: (last - first).exp() - 1.0, is_significant: is_significant(&logs) })
 }
 
@@ -201,6 +203,8 @@ mod tests {
         let slices = [slice(1, 10), slice(0, 0), slice(2, 40), slice(1, 30), slice(1, 7)];
         assert_eq!(with_ends(&slices), [(10.0, 1.0), (70.0, 3.0)]);
         assert_eq!(latency_trend(&[slice(0, 0); 7]), None);
+        let timeless = [slice(10, 1), slice(10, 1), slice(0, 1), slice(10, 1), slice(10, 1)];
+        assert_eq!(latency_trend(&timeless), None, "only a damaged record has them");
         let doubling = [1, 2, 4, 8, 16, 32].map(|busy_ns| slice(1, busy_ns));
         let seen = latency_trend(&doubling).unwrap();
         // Geometric means: sqrt (16 x 32) over sqrt (1 x 2).

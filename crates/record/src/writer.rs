@@ -254,8 +254,7 @@ impl TrialWriter {
         let lines = hlog::lines(&self.record.header.operations, interval).map_err(|what| {
             RecordError::io("write", &self.folder.join("latency.hlog"), io::Error::other(what))
         })?;
-        let now = Timestamp::now();
-        let is_due = now.duration_since(self.synced).abs() >= SYNC_PAUSE;
+        let is_due = Timestamp::now().duration_since(self.synced).abs() >= SYNC_PAUSE;
         // An interval is complete once its line is in intervals.jsonl, so this line is written last.
         self.latencies.append(lines.as_bytes())?;
         if is_due {
@@ -266,7 +265,8 @@ impl TrialWriter {
         self.written += 1;
         if is_due {
             self.intervals.sync()?;
-            self.synced = now;
+            // After the wait: on a slow disk each interval would be due otherwise, and they would queue up.
+            self.synced = Timestamp::now();
         }
         Ok(())
     }

@@ -60,8 +60,15 @@ pub(crate) fn copy_file(
     let failed = || format!("cannot copy {} to {}", from.display(), to.display());
     let mut source = File::open(from).with_context(failed)?;
     let mode = source.metadata().with_context(failed)?.permissions();
+    // A new file: what was there may be a link.
+    match fs::remove_file(to) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            return Err(error).with_context(failed);
+        }
+        Ok(()) | Err(_) => {}
+    }
     let mut options = File::options();
-    options.write(true).create(true).truncate(true).mode(mode.mode());
+    options.write(true).create_new(true).mode(mode.mode());
     let mut target = options.open(to).with_context(failed)?;
     loop {
         if listener(ProgressEvent::stage("copying the data")).is_break() {
@@ -77,7 +84,7 @@ pub(crate) fn copy_file(
 }
 
 /// Gives a copy the mode and the owner of its source. Only root can meet files of other owners here.
-fn same_owner(from: &Path, to: &Path) -> anyhow::Result<()> {
+pub(crate) fn same_owner(from: &Path, to: &Path) -> anyhow::Result<()> {
     let set = || {
         let (from, made) = (fs::metadata(from)?, fs::metadata(to)?);
         if (from.uid(), from.gid()) != (made.uid(), made.gid()) {

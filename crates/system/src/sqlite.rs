@@ -1,6 +1,7 @@
 //! The embedded database: a file of the user's, or a temporary one.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use driver::{Target, Timeouts};
 use plan::{Options, Problem};
 
 use crate::ask::{ask, rows};
-use crate::copy::copy_file;
+use crate::copy::{copy_file, same_owner};
 use crate::private_file;
 use crate::running::SystemHandle;
 use crate::{ProgressListener, Running, System};
@@ -101,15 +102,12 @@ impl SystemHandle for DatabaseFile {
         if !self.kept.exists() {
             bail!("no data was kept that could be restored");
         }
-        // A log of the old file would be replayed into the new one.
-        for ending in COMPANIONS {
-            let companion = beside(&self.path, ending);
-            if companion.exists() {
-                fs::remove_file(&companion)
-                    .with_context(|| format!("cannot remove {}", companion.display()))?;
-            }
-        }
-        copy(&self.kept, &self.path, listener)
+        // So that the old database is whole without its log until it is replaced.
+        self.checkpoint(listener)?;
+        // The file itself where the path is a link.
+        let path = fs::canonicalize(&self.path)
+            .with_context(|| format!("cannot find {}", self.path.display()))?;
+        copy(&self.kept, &path, listener)
     }
 }
 
@@ -120,7 +118,7 @@ impl DatabaseFile {
         // The first column is 1 when another connection blocked the checkpoint.
         if rows.first().and_then(|row| row.first()) == Some(&driver::Datum::Int(1)) {
             bail!(
-                "{} is in use, so its state cannot be kept: end what works with it, or set \
+                "{} is in use, so it cannot be copied or replaced: end what works with it, or set \
                  between = \"reload\"",
                 self.path.display()
             );
@@ -129,17 +127,34 @@ impl DatabaseFile {
     }
 }
 
-/// Replaces `to` by a copy of `from`, once that is whole.
+/// Replaces the database `to` by a copy of `from`, once that is whole and on the disk.
 fn copy(from: &Path, to: &Path, listener: &mut ProgressListener<'_>) -> anyhow::Result<()> {
     let part = beside(to, "-part");
     let copied = copy_file(from, &part, listener).and_then(|()| {
-        fs::rename(&part, to).with_context(|| format!("cannot replace {}", to.display()))
+        if to.exists() {
+            same_owner(to, &part)?;
+        }
+        replace(&part, to).with_context(|| format!("cannot replace {}", to.display()))
     });
     if copied.is_err() {
         // There is none if the disk refused it.
         let _ = fs::remove_file(&part);
     }
     copied
+}
+
+/// Puts a whole database in the place of another one, of which one is there at any time.
+fn replace(part: &Path, to: &Path) -> io::Result<()> {
+    File::open(part)?.sync_all()?;
+    // Only now: the log of the old file belongs to it, and would be replayed into the new one.
+    for companion in COMPANIONS.map(|ending| beside(to, ending)) {
+        match fs::remove_file(companion) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Ok(()) | Err(_) => {}
+        }
+    }
+    fs::rename(part, to)?;
+    to.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
 }
 
 fn beside(path: &Path, ending: &str) -> PathBuf {
