@@ -52,7 +52,7 @@ pub use enough_rounds::{RoundsGoal, RoundsPlan};
 pub use files::{FileContents, Files};
 pub use generators::{OnGeneratorLoss, generator_names};
 pub use options::{Line, Options};
-pub use parse::LEAST_DIFFERENCE;
+pub use parse::{LEAST_DIFFERENCE, PERCENTILES_MAX};
 pub use password::Password;
 pub use place::Place;
 pub use problem::{Color, Problem, Problems};

@@ -191,10 +191,17 @@ fn read_u32(
     u32::try_from(reader.integer(name, default.into(), allowed)).unwrap_or(default)
 }
 
+/// The most percentiles of a plan: each has its rows and its comparisons in every report.
+pub const PERCENTILES_MAX: usize = 100;
+
 fn read_percentiles(reader: &mut OptionReader<'_>) -> Vec<f64> {
     let given = reader.floats("percentiles", 0.0..=100.0);
     let mut percentiles = given.unwrap_or_else(|| PERCENTILES.to_vec());
     percentiles.sort_by(f64::total_cmp);
+    if percentiles.len() > PERCENTILES_MAX {
+        let message = format!("{} percentiles are more than {PERCENTILES_MAX}", percentiles.len());
+        reader.reject("percentiles", message, "name those that a report shall show");
+    }
     percentiles
 }
 

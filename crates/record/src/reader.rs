@@ -116,7 +116,9 @@ fn run_file(folder: &Path) -> Result<RunFile, RecordError> {
     let path = folder.join("run.json");
     let bytes =
         input::read(&path)?.ok_or_else(|| RecordError::NotARun { path: folder.to_path_buf() })?;
-    wire::parse(&path, &bytes)
+    let file: RunFile = wire::parse(&path, &bytes)?;
+    file.check().map_err(|what| RecordError::malformed(&path, 0, what))?;
+    Ok(file)
 }
 
 /// Whether a writer still holds the run's lock.

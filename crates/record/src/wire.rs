@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use interval::{IntervalLine, interval_line};
 pub(crate) use run::RunFile;
 pub(crate) use trial::TrialFile;
-pub(crate) use values::{arrivals, is_default, loaded_rows, nanos, steps};
+pub(crate) use values::{arrivals, at_most, is_default, loaded_rows, nanos, steps};
 pub(crate) use watch::WatchLine;
 
 use crate::{FORMAT_VERSION, RecordError};

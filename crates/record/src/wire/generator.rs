@@ -3,10 +3,11 @@
 use measure::{Generator, GeneratorClock, GeneratorLoss, GeneratorStall, HostFacts, WorkerCpu};
 use serde::{Deserialize, Serialize};
 
+use super::at_most;
 use crate::{ClientUsage, GeneratorRecord, hlog};
 
 /// More generators than this are refused.
-const GENERATORS_MAX: usize = 1_024;
+pub(super) const GENERATORS_MAX: usize = 1_024;
 
 /// Whether the threads of one process ran.
 #[derive(Debug, Serialize, Deserialize)]
@@ -112,20 +113,12 @@ pub(super) fn into_generators(
     lone: Option<GeneratorFile>,
     parts: Vec<GeneratorPartFile>,
 ) -> Result<Vec<GeneratorRecord>, String> {
-    check_number(parts.len())?;
+    at_most("generators", parts.len(), GENERATORS_MAX)?;
     if parts.is_empty() {
         let lone = lone.map(GeneratorFile::into_generator).transpose()?;
         return Ok(lone.map(GeneratorRecord::lone).into_iter().collect());
     }
     parts.into_iter().map(GeneratorPartFile::into_record).collect()
-}
-
-/// Refuses a number of generators that no plan has.
-pub(super) fn check_number(generators: usize) -> Result<(), String> {
-    if generators > GENERATORS_MAX {
-        return Err(format!("{generators} generators, more than {GENERATORS_MAX}"));
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -8,7 +8,8 @@ use measure::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::generator::check_number;
+use super::at_most;
+use super::generator::GENERATORS_MAX;
 use super::values::is_default;
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -118,7 +119,7 @@ impl IntervalLine {
     /// # Errors
     /// When they are more than any plan has.
     pub(crate) fn take_generators(&mut self) -> Result<Vec<u64>, String> {
-        check_number(self.generators.len())?;
+        at_most("generators", self.generators.len(), GENERATORS_MAX)?;
         Ok(mem::take(&mut self.generators))
     }
 

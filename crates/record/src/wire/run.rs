@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use measure::RoundsRule;
 use serde::{Deserialize, Serialize};
 
-use super::FORMAT;
+use super::{FORMAT, at_most};
 use crate::{Dyno, Environment, FORMAT_VERSION, RunHeader, RunStatus, SeekRecord};
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -87,6 +87,11 @@ impl RunFile {
             dyno: Dyno { version: dyno.version, build: dyno.build },
             environment,
         }
+    }
+
+    /// Refuses what no plan has.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        at_most("percentiles", self.percentiles.len(), plan::PERCENTILES_MAX)
     }
 
     pub(crate) fn ended(&self) -> Option<Timestamp> {

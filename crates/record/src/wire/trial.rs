@@ -14,7 +14,7 @@ use super::condition::ConditionFile;
 use super::cross_check::CrossCheckFile;
 use super::edges::EdgesFile;
 use super::generator::{GeneratorFile, GeneratorPartFile, into_generators};
-use super::values::is_default;
+use super::values::{at_most, is_default};
 use crate::{
     ClientRecord, ClientUsage, CrossCheck, FORMAT_VERSION, Identity, LoadRecord, PhaseRecord,
     ProbeRecord, TrialEnd, TrialHeader, TrialRecord, TrialStatus, VariantRecord, WorkloadRecord,
@@ -228,6 +228,9 @@ impl TrialFile {
 
     /// The trial without its intervals, or a description of the error.
     pub(crate) fn into_record(mut self) -> Result<TrialRecord, String> {
+        at_most("operations", self.operations.len(), 10_000)?;
+        at_most("conditions", self.conditions.len(), 5_000)?;
+        at_most("servers that exited", self.member_exits.len(), 5_000)?;
         let of_end = self.end.as_mut().map(|end| mem::take(&mut end.outages)).unwrap_or_default();
         let outages = self.outages.into_iter().chain(of_end).collect();
         let conditions = self.conditions.into_iter().map(Condition::from).collect();

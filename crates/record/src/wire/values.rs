@@ -113,6 +113,14 @@ impl From<Step> for RateStep {
     }
 }
 
+/// Refuses a list that is longer than any real one: a report of it would take more memory and time than there is.
+pub(crate) fn at_most(what: &str, count: usize, most: usize) -> Result<(), String> {
+    if count > most {
+        return Err(format!("{count} {what}, more than {most}"));
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use measure::{LatencyHistogram, LoadedRows};
