@@ -30,16 +30,17 @@ impl Contrast {
         if !self.has_interval() || self.deviation <= 0.0 {
             return None;
         }
-        let seen = self.difference.abs();
+        // More repetitions do not make the bounds of values narrower.
+        let seen = self.difference.abs() - self.slack;
         let doubt = quantile(SAFEGUARD, self.degrees_of_freedom)? * self.standard_error;
         let vouched = self.enough_to_find(seen - doubt, least, level);
-        let for_any = self.enough_to_exclude(least, (1.0 + POWER) / 2.0, level);
+        let for_any = self.enough_to_exclude(least - self.slack, (1.0 + POWER) / 2.0, level);
         let is_more = |count: &usize| self.counts.iter().all(|had| count > had);
         let asked = vouched.into_iter().chain(for_any).min();
         asked.filter(is_more).or_else(|| {
             let as_seen = match seen >= least {
                 true => self.enough_to_find(seen, least, level),
-                false => self.enough_to_exclude(least - seen, POWER, level),
+                false => self.enough_to_exclude(least - seen - 2.0 * self.slack, POWER, level),
             };
             as_seen.filter(is_more)
         })
@@ -48,6 +49,7 @@ impl Contrast {
     /// How many repetitions of each make half the width of the 95 % interval at most this much, if the spread stays as it
     /// is; `None` for more than ten thousand.
     pub fn repetitions_for(&self, half_width: f64) -> Option<usize> {
+        let half_width = half_width - self.slack;
         self.smallest(|critical, root| critical(0.975) * self.deviation <= half_width * root)
     }
 

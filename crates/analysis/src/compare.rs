@@ -3,7 +3,9 @@
 use crate::contrast::{Contrast, Tests};
 use crate::moments::mean;
 use crate::over_time::TimedValue;
-use crate::ratio::{Ratio, independent_ratio, paired_ratio_in_order, ratio_over_time};
+use crate::ratio::{
+    Ratio, independent_ratio, paired_ratio, paired_ratio_in_order, ratio_over_time,
+};
 use crate::stopping::Stopping;
 
 /// A figure of one round.
@@ -13,8 +15,22 @@ pub struct RoundFigure {
     pub round: u32,
     /// Its place in the order of measuring, from 0.
     pub place: u64,
-    /// Its value; a value that is not positive counts as missing.
+    /// Its value, or the least that it can be; a value that is not positive counts as missing.
     pub value: f64,
+    /// The most that it can be: its value where that is known exactly.
+    pub most: f64,
+}
+
+impl RoundFigure {
+    /// Of a value that is known exactly.
+    pub fn exact(round: u32, place: u64, value: f64) -> Self {
+        Self { round, place, value, most: value }
+    }
+
+    /// Whether its value is known exactly.
+    pub fn is_exact(&self) -> bool {
+        self.most == self.value
+    }
 }
 
 /// The result of a comparison over rounds.
@@ -62,9 +78,9 @@ impl Significance {
             return Self::TooFewRounds;
         }
         let is_different = tests.difference < LEVEL;
-        if is_different && contrast.difference >= least {
+        if is_different && contrast.difference - contrast.slack >= least {
             Self::Higher
-        } else if is_different && contrast.difference <= -least {
+        } else if is_different && contrast.difference + contrast.slack <= -least {
             Self::Lower
         } else if tests.equality < LEVEL {
             Self::Equal
@@ -92,6 +108,19 @@ impl Comparison {
         })
     }
 
+    /// Of values that are known only within bounds: `low` is the comparison of those that make the ratio least, `high` of
+    /// those that make it largest. The ratio is the middle of theirs, its intervals hold for every value within.
+    #[must_use]
+    pub fn between(low: Self, high: Self, least_difference: f64) -> Self {
+        let ratio = Ratio::of(Contrast::between(low.ratio.logs, high.ratio.logs));
+        Self {
+            ratio,
+            variant: (low.variant * high.variant).sqrt(),
+            baseline: (low.baseline * high.baseline).sqrt(),
+            verdict: judged_alone(&ratio, least_difference),
+        }
+    }
+
     /// The same when this decided how many rounds there are: interval and verdict allow for that.
     #[must_use]
     pub fn stopped_by(self, stopping: Stopping, least_difference: f64) -> Self {
@@ -110,23 +139,40 @@ fn judged_alone(ratio: &Ratio, least_difference: f64) -> Significance {
 ///
 /// Each round measured both within a short time and the order is balanced over rounds, so what the machine
 /// did to one it did to the other about as much, and a drift cancels; from six rounds on it does not count as
-/// spread either. Of many comparisons in one table, one in twenty shows a difference that is not there.
+/// spread either. Of many comparisons in one table, one in twenty shows a difference that is not there. Of figures
+/// that are known only within bounds as [`Comparison::between`]; there a drift counts as spread.
 pub fn compare(
     baseline: &[RoundFigure],
     variant: &[RoundFigure],
     least_difference: f64,
 ) -> Option<Comparison> {
-    let (mut numerators, mut denominators, mut apart) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut of_variant, mut of_baseline, mut apart) = (Vec::new(), Vec::new(), Vec::new());
     for theirs in variant {
         let base = baseline.iter().find(|base| base.round == theirs.round);
         if let Some(base) = base.filter(|base| base.value > 0.0 && theirs.value > 0.0) {
-            numerators.push(theirs.value);
-            denominators.push(base.value);
+            of_variant.push(*theirs);
+            of_baseline.push(*base);
             apart.push(theirs.place as f64 - base.place as f64);
         }
     }
-    let ratio = paired_ratio_in_order(&numerators, &denominators, &apart)?;
-    Comparison::with(ratio, &denominators, &numerators, least_difference)
+    let sides = [&of_variant, &of_baseline];
+    let all = |of: fn(&RoundFigure) -> f64| sides.map(|it| it.iter().map(of).collect::<Vec<f64>>());
+    let [variant_least, baseline_least] = all(|it| it.value);
+    let [variant_most, baseline_most] = all(|it| it.most);
+    let of = |ratio: Option<Ratio>, baseline: &[f64], variant: &[f64]| {
+        Comparison::with(ratio?, baseline, variant, least_difference)
+    };
+    if of_variant.iter().chain(&of_baseline).all(RoundFigure::is_exact) {
+        let ratio = paired_ratio_in_order(&variant_least, &baseline_least, &apart);
+        return of(ratio, &baseline_least, &variant_least);
+    }
+    let low = paired_ratio(&variant_least, &baseline_most);
+    let high = paired_ratio(&variant_most, &baseline_least);
+    Some(Comparison::between(
+        of(low, &baseline_most, &variant_least)?,
+        of(high, &baseline_least, &variant_most)?,
+        least_difference,
+    ))
 }
 
 /// The ratio `variant / baseline` over trials that were measured independently of each other; `None` when a side has
@@ -162,14 +208,15 @@ pub fn geometric_mean(values: &[f64]) -> Option<f64> {
 pub fn over_points(points: &[Vec<RoundFigure>]) -> Vec<RoundFigure> {
     let Some((first, others)) = points.split_first() else { return Vec::new() };
     let whole = |base: &RoundFigure| {
-        let (mut logs, mut place) = (base.value.ln(), base.place);
+        let (mut logs, mut place) = ([base.value, base.most].map(f64::ln), base.place);
         for point in others {
             let figure = point.iter().find(|figure| figure.round == base.round)?;
-            logs += figure.value.ln();
+            logs = [logs[0] + figure.value.ln(), logs[1] + figure.most.ln()];
             place += figure.place;
         }
-        let value = (logs / points.len() as f64).exp();
-        value.is_finite().then_some(RoundFigure { round: base.round, place, value })
+        let [value, most] = logs.map(|logs| (logs / points.len() as f64).exp());
+        let round = base.round;
+        (value.is_finite() && most.is_finite()).then_some(RoundFigure { round, place, value, most })
     };
     first.iter().filter_map(whole).collect()
 }
@@ -185,17 +232,15 @@ mod tests {
 
     fn rounds(values: &[f64]) -> Vec<RoundFigure> {
         let numbered = values.iter().zip(0..);
-        numbered.map(|(value, round)| RoundFigure { round, place: 0, value: *value }).collect()
+        numbered.map(|(value, round)| RoundFigure::exact(round, 0, *value)).collect()
     }
 
     #[test]
     fn the_least_difference_decides_what_matters() {
         let rounds = |value: f64| {
             let noise = [0.999, 1.0, 1.001];
-            let figure = |(round, noise): (usize, &f64)| RoundFigure {
-                round: u32::try_from(round).unwrap(),
-                place: 0,
-                value: value * noise,
+            let figure = |(round, noise): (usize, &f64)| {
+                RoundFigure::exact(u32::try_from(round).unwrap(), 0, value * noise)
             };
             noise.iter().enumerate().map(figure).collect::<Vec<_>>()
         };
@@ -256,7 +301,7 @@ mod tests {
     #[test]
     fn incomplete_rounds_are_left_out_of_comparisons() {
         let baseline = rounds(&[100.0, 0.0, 100.0]);
-        let figure = |round, value| RoundFigure { round, place: 0, value };
+        let figure = |round, value| RoundFigure::exact(round, 0, value);
         let variant = [figure(2, 50.0), figure(7, 9.0)];
         let found = compared(&baseline, &variant).unwrap();
         assert_eq!((found.ratio.rounds, found.ratio.ratio), (1, 0.5));
@@ -270,7 +315,7 @@ mod tests {
             for (at, variant) in (0..).zip(orders[round as usize % 2]) {
                 let place = 2 * round + at;
                 let value = 100.0 * 1.1_f64.powi(place as i32);
-                figures[variant].push(RoundFigure { round: round as u32, place, value });
+                figures[variant].push(RoundFigure::exact(round as u32, place, value));
             }
         }
         figures
@@ -296,6 +341,28 @@ mod tests {
         let seven = of(7);
         assert!((seven.ratio.ratio - 1.0).abs() < 1e-12, "{seven:?}");
         assert!((seven.variant / seven.baseline - 1.0).abs() < 1e-12, "{seven:?}");
+    }
+
+    /// Known to a part in two thousand, as percentiles near which little was never answered.
+    #[test]
+    fn figures_within_bounds_are_compared_by_the_worst_of_them() {
+        let within = |values: &[f64], width: f64| -> Vec<RoundFigure> {
+            rounds(values).iter().map(|it| RoundFigure { most: it.value * width, ..*it }).collect()
+        };
+        let (base, other) = ([100.0, 101.0, 100.0, 99.0], [110.0, 111.5, 110.5, 109.0]);
+        let exact = compared(&rounds(&base), &rounds(&other)).unwrap();
+        let found = compared(&within(&base, 1.0005), &within(&other, 1.0005)).unwrap();
+        assert_eq!(found.verdict, Significance::Higher);
+        assert!((found.ratio.ratio / exact.ratio.ratio - 1.0).abs() < 1e-12, "{found:?}");
+        let [wider, narrower] = [found, exact].map(|it| it.ratio.high / it.ratio.low);
+        assert!((wider / narrower / 1.0005_f64.powi(2) - 1.0).abs() < 1e-12, "{found:?}");
+        // What the bounds leave open is not shown: 10 % more, but perhaps 12 % less.
+        let open = compared(&within(&base, 1.25), &rounds(&other)).unwrap();
+        assert_eq!(open.verdict, Significance::Undecided);
+        assert!(open.ratio.low < 1.0 / 1.12 && open.ratio.high > 1.09, "{open:?}");
+        assert_eq!(open.ratio.logs.repetitions_needed(0.01, LEVEL), None, "more do not help");
+        let of_points = over_points(&[within(&base, 1.21), rounds(&other)]);
+        assert!((of_points[0].most / of_points[0].value - 1.1).abs() < 1e-12);
     }
 
     #[test]

@@ -16,6 +16,8 @@ pub struct Contrast {
     pub standard_error: f64,
     /// Degrees of freedom of the standard error; 0 when it is not known.
     pub degrees_of_freedom: f64,
+    /// Values that are known only within bounds leave the difference open by so much, up and down; 0 where all are exact.
+    pub slack: f64,
     /// Number of values: of the baseline, and of the other. Pairs count once on each side.
     pub counts: [usize; 2],
     /// The standard error with one value of each, if they vary as they did.
@@ -46,6 +48,7 @@ impl Contrast {
             difference: mean(differences)?,
             standard_error: deviation.unwrap_or(0.0) / (count as f64).sqrt(),
             degrees_of_freedom: count.saturating_sub(1) as f64,
+            slack: 0.0,
             counts: [count, count],
             deviation: deviation.unwrap_or(0.0),
             degrees_each: 1.0,
@@ -112,11 +115,32 @@ impl Contrast {
             difference,
             standard_error: (first + second).sqrt(),
             degrees_of_freedom: degrees([first, second], counts.map(|count| (count - 1) as f64)),
+            slack: 0.0,
             counts,
             deviation: (variances[0] + variances[1]).sqrt(),
             degrees_each: degrees(variances, [1.0, 1.0]),
             stopping: Stopping::Planned,
         })
+    }
+
+    /// Of values that are known only within bounds: `low` is the contrast of those that make the difference least, and `high`
+    /// of those that make it largest. The interval has both of theirs, so that it has the truth as often as each, wherever
+    /// the values are: the mean of the true ones is neither below that of the least nor above that of the largest.
+    ///
+    /// Source: bounds of means with missing data, J. L. Horowitz and C. F. Manski, Nonparametric analysis of randomized
+    /// experiments with missing covariate and outcome data, Journal of the American Statistical Association 95 (2000).
+    #[must_use]
+    pub(crate) fn between(low: Self, high: Self) -> Self {
+        let [least, most] = [low.difference, high.difference];
+        Self {
+            difference: f64::midpoint(least, most),
+            standard_error: low.standard_error.max(high.standard_error),
+            degrees_of_freedom: low.degrees_of_freedom.min(high.degrees_of_freedom),
+            slack: (most - least).abs() / 2.0,
+            deviation: low.deviation.max(high.deviation),
+            degrees_each: low.degrees_each.min(high.degrees_each),
+            ..low
+        }
     }
 
     /// The same when this decided how many values there are: its intervals and tests allow for that.
@@ -147,11 +171,11 @@ impl Contrast {
         self.degrees_of_freedom > 0.0 && (!is_sequence || self.critical(0.95).is_some())
     }
 
-    /// The interval with this confidence, its lower end first; both ends are the difference where nothing is known of
-    /// the spread.
+    /// The interval with this confidence, its lower end first; both ends are the difference, or its bounds, where nothing
+    /// is known of the spread.
     pub fn interval(&self, confidence: f64) -> [f64; 2] {
         let critical = self.critical(confidence);
-        let half = critical.map_or(0.0, |critical| critical * self.standard_error);
+        let half = critical.map_or(0.0, |critical| critical * self.standard_error) + self.slack;
         [self.difference - half, self.difference + half]
     }
 
@@ -179,9 +203,10 @@ impl Contrast {
         }
     }
 
-    /// How likely a difference as large as this one is, or a larger one, if the true one were `bound`.
+    /// How likely a difference as large as this one is, or a larger one, if the true one were `bound`; of values within
+    /// bounds, as large as the least of theirs.
     fn p_above(&self, bound: f64) -> f64 {
-        let beyond = self.difference - bound;
+        let beyond = self.difference - self.slack - bound;
         if self.standard_error > 0.0 {
             self.stopping.upper_tail(beyond / self.standard_error, self.known())
         } else if beyond > 0.0 {
@@ -241,6 +266,30 @@ mod tests {
         // The unit of time does not matter.
         let seconds = Contrast::paired_in_order(&differences, &apart.map(|it| 20.0 * it)).unwrap();
         assert_near(seconds.standard_error, contrast.standard_error);
+    }
+
+    #[test]
+    fn bounds_of_values_have_both_intervals_and_the_larger_p_values() {
+        let low = [0.030, 0.052, 0.041, 0.047];
+        let high = [0.032, 0.060, 0.044, 0.049];
+        let [least, most] = [&low, &high].map(|of| Contrast::paired(of).unwrap());
+        let both = Contrast::between(least, most);
+        assert_near(both.slack, 0.001_875);
+        for confidence in [0.90, 0.95] {
+            let [from, to] = both.interval(confidence);
+            assert!(from <= least.interval(confidence)[0], "{both:?}");
+            // The spread is that of the wider one.
+            assert_near(to, most.interval(confidence)[1]);
+        }
+        let p_values = [least, most].map(|it| it.tests(LEAST));
+        let tests = both.tests(LEAST);
+        assert!(tests.difference >= p_values[0].difference.max(p_values[1].difference));
+        assert!(tests.equality >= p_values[0].equality.max(p_values[1].equality));
+        // Bounds on both sides of 0 show no difference, however sure each of them is.
+        let [down, up] =
+            [[-0.02, -0.021, -0.019], [0.02, 0.021, 0.019]].map(|of| Contrast::paired(&of));
+        assert_near(Contrast::between(down.unwrap(), up.unwrap()).tests(LEAST).difference, 1.0);
+        assert_eq!(Contrast::between(least, least), least);
     }
 
     #[test]

@@ -24,11 +24,14 @@ use crate::compare::{Comparison, RoundFigure, compare};
 
 /// The bias that a covariate may leave, as a part of the least difference that matters.
 const BIAS_MAX: f64 = 0.25;
+/// How often covariates between loads that no variant moves are taken for moved, by all of their tests together. With 5 %
+/// few of those that a variant does move are overlooked, and few comparisons lose what they would explain.
+const MOVED_LEVEL: f64 = 0.05;
 
 /// When a covariate is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timing {
-    /// While no load runs: no variant moves it.
+    /// While no load runs: a variant moves it only if its system still works then.
     BetweenLoads,
     /// While the load runs: the variant may move it.
     DuringLoad,
@@ -64,7 +67,8 @@ pub struct Adjustment {
     pub explained: Option<f64>,
     /// The same of all covariates, whether they may be used or not.
     pub explained_by_all: Option<f64>,
-    /// Without what the covariates explain; `None` where they explain nothing, so that the comparison stays as it is.
+    /// Without what the covariates explain; `None` where that is not worth what they cost, so that the comparison stays as
+    /// it is.
     pub adjusted: Option<Adjusted>,
 }
 
@@ -96,57 +100,77 @@ pub enum CovariateRole {
     Used,
     /// It was measured during the load, and it is not shown that what the variant moves it by does not matter.
     MayBeMoved,
+    /// It was measured between loads, and the variant is shown to move it, or another one that was: then what is measured
+    /// there is not the machine alone.
+    Moved,
     /// It does not vary, or only with other covariates.
     Redundant,
+    /// There are too few windows to tell what the covariates explain.
+    TooFewWindows,
     /// The covariates that may be used explain nothing together.
     ExplainsNothing,
+    /// Together they explain no larger part of the variance than they cost of the time.
+    NotWorthIt,
+}
+
+/// By what covariates are judged.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms {
+    /// The least relative difference of the figure that matters.
+    pub least_difference: f64,
+    /// The part of the time that measuring the covariates took.
+    pub cost: f64,
 }
 
 /// Takes what covariates explain out of the comparison of a variant with the baseline; `timings` has when each of
 /// them was measured. `None` without rounds that measured both, and when one of the rounds has no window with the
 /// covariates.
 ///
-/// All covariates that were measured between loads are used. One that was measured during the load is used if its
-/// coefficient times the end of the 90 % interval of the variant's effect on it, which is farther from 0, is at most
-/// a quarter of the least difference that matters: two one-sided tests. See [`Adjustment::explained`] for when they
-/// are used at all.
+/// Two tests keep what the variant does to a covariate from being taken for noise. One that was measured during the load
+/// is used only if it is shown not to matter: its coefficient times the end of the 90 % interval of the variant's effect
+/// on it, which is farther from 0, is at most a quarter of the least difference that matters (two one-sided tests). Those
+/// that were measured between loads are used unless the variant is shown to move one of them: the intervals of the effects,
+/// 95 % of all together, exclude 0 for one of which it is not shown that it does not matter. To ask of them what is asked
+/// of the others would leave none: the effect is as uncertain as the noise that they explain is large.
+///
+/// What is left is used if the part of the variance that it explains is larger than the part of the time that it cost.
+/// With that part `cost` of the time for more windows there would be 1 / (1 - cost) times as many, and the variance from
+/// window to window 1 - `cost` times as large; covariates leave 1 - explained times as much. Neither test looks at the
+/// ratio, so that they do not favour a side.
 pub fn adjust(
     timings: &[Timing],
     baseline: MeasuredVariant<'_>,
     variant: MeasuredVariant<'_>,
-    least_difference: f64,
+    terms: Terms,
 ) -> Option<Adjustment> {
-    let [base, other] = [baseline, variant].map(|side| Cells::of(side.windows, timings.len()));
-    let effect = |at: usize| {
-        let [before, after] =
-            [base.in_rounds(baseline.rounds, at)?, other.in_rounds(variant.rounds, at)?];
-        compare(&before, &after, least_difference)
-    };
-    let effects: Vec<Comparison> = (0..timings.len()).map(effect).collect::<Option<_>>()?;
-    let cells = base.joined(&other);
-    let bias_max = BIAS_MAX * least_difference.ln_1p();
+    let sides = Sides::of(timings.len(), baseline, variant);
+    let effects: Vec<Comparison> = (0..timings.len())
+        .map(|at| sides.effect(at, terms.least_difference))
+        .collect::<Option<_>>()?;
+    let cells = &sides.both;
+    let bias_max = BIAS_MAX * terms.least_difference.ln_1p();
     let usable = without_moved(timings, &effects, bias_max, |used| cells.fit(used));
     let coefficients = cells.fit(&usable);
     let explained = cells.explained(&usable);
-    let adjusted = explained.filter(|part| *part > 0.0).and_then(|_| {
-        let centre = cells.centre();
-        let baseline = base.moved(baseline.rounds, &coefficients, &centre)?;
-        let variant = other.moved(variant.rounds, &coefficients, &centre)?;
-        let comparison = compare(&baseline, &variant, least_difference)?;
-        Some(Adjusted { comparison, rounds: [baseline, variant] })
-    });
+    let adjusted = explained
+        .filter(|part| *part > terms.cost)
+        .and_then(|_| sides.adjusted(&coefficients, terms.least_difference));
     let all: Vec<usize> = (0..timings.len()).collect();
     let by_all = cells.fit(&all);
+    let role = |at: usize| match (coefficients[at], explained) {
+        _ if !usable.contains(&at) => match timings[at] {
+            Timing::BetweenLoads => CovariateRole::Moved,
+            Timing::DuringLoad => CovariateRole::MayBeMoved,
+        },
+        _ if !cells.are_enough_for(&usable) => CovariateRole::TooFewWindows,
+        (None, _) => CovariateRole::Redundant,
+        (Some(_), _) if adjusted.is_some() => CovariateRole::Used,
+        (Some(_), Some(part)) if part > 0.0 => CovariateRole::NotWorthIt,
+        (Some(_), _) => CovariateRole::ExplainsNothing,
+    };
     let figure = |at: usize| {
-        let is_usable = usable.contains(&at);
-        let role = match coefficients[at] {
-            _ if !is_usable => CovariateRole::MayBeMoved,
-            None => CovariateRole::Redundant,
-            Some(_) if adjusted.is_some() => CovariateRole::Used,
-            Some(_) => CovariateRole::ExplainsNothing,
-        };
-        let coefficient = if is_usable { coefficients[at] } else { by_all[at] };
-        CovariateFigure { coefficient, effect: effects[at], role }
+        let coefficient = if usable.contains(&at) { coefficients[at] } else { by_all[at] };
+        CovariateFigure { coefficient, effect: effects[at], role: role(at) }
     };
     Some(Adjustment {
         covariates: all.iter().map(|at| figure(*at)).collect(),
@@ -156,14 +180,70 @@ pub fn adjust(
     })
 }
 
-/// The covariates that may be used: without those of the load by which the variant might bias the ratio. Without one
-/// of them the coefficients of the others change, so they are looked at again.
+/// What would come of some of so many covariates if they explain anything, whatever the variant does to them and whatever
+/// they cost: for trying out what the tests of [`adjust`] are for.
+pub fn adjust_regardless(
+    used: &[usize],
+    covariates: usize,
+    baseline: MeasuredVariant<'_>,
+    variant: MeasuredVariant<'_>,
+    least_difference: f64,
+) -> Option<Adjusted> {
+    let sides = Sides::of(covariates, baseline, variant);
+    sides.both.explained(used).filter(|part| *part > 0.0)?;
+    sides.adjusted(&sides.both.fit(used), least_difference)
+}
+
+/// The baseline and the variant with their windows.
+struct Sides<'a> {
+    measured: [MeasuredVariant<'a>; 2],
+    cells: [Cells; 2],
+    both: Cells,
+}
+
+impl<'a> Sides<'a> {
+    fn of(covariates: usize, baseline: MeasuredVariant<'a>, variant: MeasuredVariant<'a>) -> Self {
+        let measured = [baseline, variant];
+        let cells = measured.map(|side| Cells::of(side.windows, covariates));
+        let both = cells[0].joined(&cells[1]);
+        Self { measured, cells, both }
+    }
+
+    /// The variant's effect on a covariate; `None` where the covariate is not known in a round.
+    fn effect(&self, covariate: usize, least_difference: f64) -> Option<Comparison> {
+        let side = |side: usize| self.cells[side].in_rounds(self.measured[side].rounds, covariate);
+        compare(&side(0)?, &side(1)?, least_difference)
+    }
+
+    /// The comparison of what the figures would be if the covariates were at their mean.
+    fn adjusted(&self, coefficients: &Coefficients, least_difference: f64) -> Option<Adjusted> {
+        let centre = self.both.centre();
+        let moved =
+            |side: usize| self.cells[side].moved(self.measured[side].rounds, coefficients, &centre);
+        let rounds = [moved(0)?, moved(1)?];
+        let comparison = compare(&rounds[0], &rounds[1], least_difference)?;
+        Some(Adjusted { comparison, rounds })
+    }
+}
+
+/// The covariates that may be used: without those of the load by which the variant might bias the ratio, and without those
+/// between loads where it is shown to bias it by one of them. Without some of them the coefficients of the others change, so
+/// they are looked at again.
 fn without_moved(
     timings: &[Timing],
     effects: &[Comparison],
     bias_max: f64,
     fit: impl Fn(&[usize]) -> Coefficients,
 ) -> Vec<usize> {
+    let is_between = |at: usize| timings[at] == Timing::BetweenLoads;
+    let between = (0..timings.len()).filter(|at| is_between(*at)).count().max(1);
+    // Several tests share the level (Bonferroni).
+    let confidence = 1.0 - MOVED_LEVEL / between as f64;
+    let is_shown = |at: usize| {
+        let logs = effects[at].ratio.logs;
+        let [low, high] = logs.interval(confidence);
+        logs.has_interval() && (low > 0.0 || high < 0.0)
+    };
     let mut usable: Vec<usize> = (0..timings.len()).collect();
     loop {
         let coefficients = fit(&usable);
@@ -174,7 +254,9 @@ fn without_moved(
             let [low, high] = logs.interval(0.90).map(f64::abs);
             !logs.has_interval() || coefficient.abs() * low.max(high) > bias_max
         };
-        let is_kept = |at: &usize| timings[*at] == Timing::BetweenLoads || !may_bias(*at);
+        let is_machine_moved =
+            usable.iter().any(|at| is_between(*at) && is_shown(*at) && may_bias(*at));
+        let is_kept = |at: &usize| if is_between(*at) { !is_machine_moved } else { !may_bias(*at) };
         let kept: Vec<usize> = usable.iter().copied().filter(is_kept).collect();
         if kept.len() == usable.len() {
             return usable;

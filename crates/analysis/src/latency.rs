@@ -65,6 +65,12 @@ impl Latency {
         bounds.map_or((0.0, false), |it| (it.least_ns as f64, !it.is_exact()))
     }
 
+    /// The least and the most that a requested percentile can be; `None` without an upper bound.
+    pub fn percentile_within(&self, percent: f64) -> Option<[f64; 2]> {
+        let Some(bounds) = self.bounds(percent) else { return Some([0.0; 2]) };
+        Some([bounds.least_ns as f64, bounds.most_ns? as f64])
+    }
+
     /// The bounds of a requested percentile.
     pub fn bounds(&self, percent: f64) -> Option<Bounds> {
         self.percentiles.iter().find(|(asked, _)| *asked == percent).map(|(_, bounds)| *bounds)
@@ -128,6 +134,8 @@ mod tests {
         assert!(bounds(70.0).is_exact());
         assert_eq!(bounds(76.0), Bounds { least_ns: 75, most_ns: Some(76) });
         assert_eq!(bounds(99.0).most_ns, None);
+        assert_eq!(seen.percentile_within(76.0), Some([75.0, 76.0]));
+        assert_eq!(seen.percentile_within(99.0), None);
         assert_eq!((seen.count, seen.unanswered, seen.min_ns, seen.max_ns), (100, 20, 1, 80));
     }
 

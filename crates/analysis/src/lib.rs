@@ -69,8 +69,8 @@ pub use connections::ConnectionFigure;
 pub use contrast::{Contrast, Tests};
 pub use cost::{CostFigure, ServedLoad, Work};
 pub use covariates::{
-    Adjusted, Adjustment, CovariateFigure, CovariateRole, MeasuredVariant, Timing, WindowFigure,
-    adjust,
+    Adjusted, Adjustment, CovariateFigure, CovariateRole, MeasuredVariant, Terms, Timing,
+    WindowFigure, adjust, adjust_regardless,
 };
 pub use estimate::{Estimate, Interval95, Method, over_repetitions};
 pub use figure::{Between, Metric, OverTime};

@@ -36,15 +36,18 @@ impl RoundSums {
         self.ages.merge(&trial.edges.ages());
     }
 
-    /// The figure: transactions a second, or a latency in ns. `None` for a latency that is known only from below.
-    pub fn value(&self, figure: PreciseFigure) -> Option<f64> {
+    /// The least and the most that the figure can be: transactions a second, or a latency in ns. `None` for a latency
+    /// without an upper bound.
+    pub fn within(&self, figure: PreciseFigure) -> Option<[f64; 2]> {
         let latency = |percentiles: &[f64]| bounded_latency(&self.ended, &self.ages, percentiles);
-        let (value, is_bound) = match figure {
-            PreciseFigure::Throughput => (per(self.transactions as f64, self.seconds), false),
-            PreciseFigure::Mean => latency(&[]).mean(),
-            PreciseFigure::Percentile(percent) => latency(&[percent]).percentile(percent),
-        };
-        (!is_bound).then_some(value)
+        match figure {
+            PreciseFigure::Throughput => Some([per(self.transactions as f64, self.seconds); 2]),
+            PreciseFigure::Mean => {
+                let (mean, is_bound) = latency(&[]).mean();
+                (!is_bound).then_some([mean; 2])
+            }
+            PreciseFigure::Percentile(percent) => latency(&[percent]).percentile_within(percent),
+        }
     }
 }
 
@@ -76,19 +79,26 @@ mod tests {
     fn the_trials_of_a_round_are_taken_together() {
         let trials = [(tally(&[10, 10, 10]), 2.0), (tally(&[20]), 6.0)];
         let sums = sums(&trials, &Edges::default());
-        assert_eq!(sums.value(PreciseFigure::Throughput), Some(0.5), "four in 8 s");
-        assert_eq!(sums.value(PreciseFigure::Mean), Some(12.5));
-        assert_eq!(sums.value(PreciseFigure::Percentile(50.0)), Some(10.0));
-        assert_eq!(sums.value(PreciseFigure::Percentile(100.0)), Some(20.0));
+        let value = |figure| {
+            let within = sums.within(figure).unwrap();
+            assert_eq!(within[0], within[1], "{figure:?}");
+            within[0]
+        };
+        assert_eq!(value(PreciseFigure::Throughput), 0.5, "four in 8 s");
+        assert_eq!(value(PreciseFigure::Mean), 12.5);
+        assert_eq!(value(PreciseFigure::Percentile(50.0)), 10.0);
+        assert_eq!(value(PreciseFigure::Percentile(100.0)), 20.0);
     }
 
     #[test]
     fn a_latency_that_is_known_only_from_below_is_no_value() {
         let mut edges = Edges::default();
         edges.unanswered.record(5);
-        let sums = sums(&[(tally(&[10, 10]), 1.0)], &edges);
-        assert_eq!(sums.value(PreciseFigure::Throughput), Some(2.0));
-        assert_eq!(sums.value(PreciseFigure::Mean), None);
-        assert_eq!(sums.value(PreciseFigure::Percentile(99.0)), None);
+        let sums = sums(&[(tally(&[10, 20, 30]), 1.0)], &edges);
+        assert_eq!(sums.within(PreciseFigure::Throughput), Some([3.0; 2]));
+        assert_eq!(sums.within(PreciseFigure::Mean), None);
+        assert_eq!(sums.within(PreciseFigure::Percentile(99.0)), None);
+        // The second of four values: 10 if the age is the latency, 20 if it is longer than all.
+        assert_eq!(sums.within(PreciseFigure::Percentile(50.0)), Some([10.0, 20.0]));
     }
 }

@@ -80,7 +80,7 @@ mod tests {
     /// So many rounds, in which the variant's figure is `ratio` times the baseline's and varies by `spread`, up in one
     /// round and down in the next.
     fn look(goal: RoundsGoal, rounds: u32, ratio: f64, spread: f64) -> RoundsLook {
-        let figure = |round: u32, value: f64| RoundFigure { round, place: 0, value };
+        let figure = |round: u32, value: f64| RoundFigure::exact(round, 0, value);
         let sign = |round: u32| if round.is_multiple_of(2) { spread } else { -spread };
         let baseline: Vec<_> = (0..rounds).map(|round| figure(round, 100.0)).collect();
         let variant = (0..rounds).map(|round| figure(round, 100.0 * ratio * sign(round).exp()));

@@ -4,7 +4,6 @@
 use std::cell::Cell;
 use std::future::{Future, pending};
 use std::io::{self, ErrorKind, Read as _, Write as _};
-use std::net::Shutdown;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -12,7 +11,7 @@ use std::time::Duration;
 
 use measure::Failure;
 use net::{Clock, Handle, Runtime};
-use peers::{Act, Behaviour, Framing, Phase};
+use peers::{Act, Behaviour, Framing, Phase, Wire};
 
 use crate::Timeouts;
 
@@ -64,15 +63,19 @@ where
     let has_sent = has_timed_out || sent_bytes <= bounds.sent_bytes;
     assert!(has_sent, "{name}: {sent_bytes} bytes were sent");
     let when = if has_timed_out { "time-out" } else { "before" };
+    let what = told(result, &path.to_string_lossy());
+    format!("{:<17} {:<10} {when:<8} {what}", phase.name, format!("{behaviour:?}"))
+}
+
+/// A result in words; `peer` is the name of the peer, which differs from one run to another.
+pub(crate) fn told(result: Result<(), Failure>, peer: &str) -> String {
     let what = match result {
         Ok(()) => "no failure".to_owned(),
         Err(failure) => format!("{}: {failure}", failure.key.class),
     };
     // Which of the two it is depends on the sizes of the kernel's buffers.
     let what = what.replace("Broken pipe (os error 32)", "RESET");
-    let what = what.replace("Connection reset by peer (os error 104)", "RESET");
-    let what = what.replace(&*path.to_string_lossy(), "PEER");
-    format!("{:<17} {:<10} {when:<8} {what}", phase.name, format!("{behaviour:?}"))
+    what.replace("Connection reset by peer (os error 104)", "RESET").replace(peer, "PEER")
 }
 
 /// Runs `client` with the path of a socket with such a peer. Also returns the path, and how much the peer has sent.
@@ -106,7 +109,7 @@ async fn serve(
         }
     };
     stream.set_nonblocking(true).unwrap();
-    let mut peer = VirtualPeer { handle, stream, sent_bytes };
+    let mut peer = VirtualPeer { handle, wire: Wire::new(stream), sent_bytes };
     for act in &acts {
         // The way in which the other side ends the connection does not matter here.
         if peer.perform(act).await.is_err() {
@@ -118,7 +121,7 @@ async fn serve(
 /// The peer's end of the connection.
 struct VirtualPeer {
     handle: Handle,
-    stream: UnixStream,
+    wire: Wire<UnixStream>,
     sent_bytes: Rc<Cell<usize>>,
 }
 
@@ -145,7 +148,15 @@ impl VirtualPeer {
                 Ok(())
             }
             Act::Hold => pending().await,
-            Act::HalfClose => self.stream.shutdown(Shutdown::Write),
+            Act::Encrypt => {
+                self.wire.encrypt()?;
+                self.until(Wire::flush).await
+            }
+            Act::Decrypt => {
+                self.wire.decrypt();
+                Ok(())
+            }
+            Act::HalfClose => self.wire.half_close(),
             Act::Reset => {
                 self.read(&mut [0]).await?;
                 Err(ErrorKind::ConnectionAborted.into())
@@ -155,18 +166,11 @@ impl VirtualPeer {
 
     async fn send(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
-            match self.stream.write(bytes) {
-                Ok(length) => {
-                    self.sent_bytes.set(self.sent_bytes.get() + length);
-                    bytes = &bytes[length..];
-                }
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    self.handle.sleep(TICK).await;
-                }
-                Err(error) => return Err(error),
-            }
+            let length = self.until(|wire| wire.write(bytes)).await?;
+            self.sent_bytes.set(self.sent_bytes.get() + length);
+            bytes = &bytes[length..];
         }
-        Ok(())
+        self.until(Wire::flush).await
     }
 
     async fn receive(&mut self, framing: Framing) -> io::Result<()> {
@@ -187,12 +191,20 @@ impl VirtualPeer {
 
     /// Reads what has come; 0 bytes when the other side has closed.
     async fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.until(|wire| wire.read(buffer)).await
+    }
+
+    /// Does this, as soon as there are bytes or room for it.
+    async fn until<T>(
+        &mut self,
+        mut act: impl FnMut(&mut Wire<UnixStream>) -> io::Result<T>,
+    ) -> io::Result<T> {
         loop {
-            match self.stream.read(buffer) {
+            match act(&mut self.wire) {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
                     self.handle.sleep(TICK).await;
                 }
-                read => return read,
+                done => return done,
             }
         }
     }

@@ -177,7 +177,11 @@ impl<'a> Coordinator<'a> {
                     self.pass_on_late(&late)?;
                 }
             }
-            UnitReport::Late { interval } => self.pass_on_late(&interval)?,
+            UnitReport::Late { interval } => {
+                if let Some(late) = self.intervals.add_late(*interval) {
+                    self.pass_on_late(&late)?;
+                }
+            }
             UnitReport::Passed { late_ns } => {
                 let generator = self.steering.name(unit);
                 self.uneven.get_or_insert(LoadEnd::Uneven { generator, late_ns });
@@ -283,10 +287,11 @@ impl<'a> Coordinator<'a> {
     }
 
     fn count(&mut self, tally: &Tally) {
-        self.successes += tally.transactions;
-        self.failed += tally.failed_transactions;
+        self.successes = self.successes.saturating_add(tally.transactions);
+        self.failed = self.failed.saturating_add(tally.failed_transactions);
         for (key, counts) in &tally.errors {
-            *self.errors.entry(key.clone()).or_default() += counts.total();
+            let all = self.errors.entry(key.clone()).or_default();
+            *all = all.saturating_add(counts.total());
         }
     }
 
@@ -329,6 +334,7 @@ impl<'a> Coordinator<'a> {
         while let Some((interval, missing)) = self.intervals.take_overdue(at) {
             self.pass_on(&interval, &missing)?;
         }
+        self.control.window.end_longest_warm_up(at);
         let end = self.control.end();
         if at.min(end) >= self.control.window.start_or_never() {
             self.enter(Phase::Measure)?;

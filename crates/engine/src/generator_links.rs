@@ -4,7 +4,6 @@
 //! for all generators at one time: the coordinator chooses a time that no generator can have reached when the command
 //! comes.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
@@ -14,6 +13,8 @@ use net::{Clock, Nanos};
 
 use crate::control::Control;
 use crate::coordinator::Coordinator;
+use crate::interval_grid::IntervalGrid;
+use crate::quiet::QUIET_MAX;
 use crate::report::{Command, PartEnd, Report, UnitCommand, UnitReport};
 use crate::steering::{AllGone, Ending, Steering, Told};
 use crate::worker_threads::HOLD_MIN;
@@ -90,6 +91,8 @@ pub fn coordinate(
 struct Link {
     generator: GeneratorLink,
     clients: Range<usize>,
+    /// Whether all its clients are connected.
+    is_ready: bool,
     /// How many intervals it has closed.
     closed: usize,
     /// Whether it is done or lost: it has nothing more to say.
@@ -112,8 +115,8 @@ struct GeneratorLinks<'a> {
     begun: Option<(Clock, Nanos)>,
     /// How often nothing came though all generators should have ended.
     end_waits: u32,
-    /// Phase and begin of each interval, as the first generator has reported it.
-    begins: BTreeMap<usize, (Phase, Nanos)>,
+    /// The intervals that were reported.
+    grid: IntervalGrid,
     /// The last end of the window that was commanded.
     ending: Option<Ending>,
     is_abandoned: bool,
@@ -127,7 +130,7 @@ impl<'a> GeneratorLinks<'a> {
     ) -> Self {
         let link = |generator: GeneratorLink| {
             let clients = generator.part.clients(offer, load);
-            Link { generator, clients, closed: 0, is_over: false, is_lost: false }
+            Link { generator, clients, is_ready: false, closed: 0, is_over: false, is_lost: false }
         };
         Self {
             control,
@@ -141,7 +144,7 @@ impl<'a> GeneratorLinks<'a> {
             drain_timeout: offer.drain_timeout,
             begun: None,
             end_waits: 0,
-            begins: BTreeMap::new(),
+            grid: IntervalGrid::new(&control.window, offer.interval),
             ending: None,
             is_abandoned: false,
         }
@@ -172,43 +175,68 @@ impl<'a> GeneratorLinks<'a> {
 
     /// Why a report cannot be one of this generator now.
     fn fault(&mut self, unit: usize, report: &UnitReport) -> Option<String> {
-        let link = &self.links[unit];
+        let has_begun = self.is_virtual || self.begun.is_some();
+        let link = &mut self.links[unit];
         match report {
+            UnitReport::Ready if std::mem::replace(&mut link.is_ready, true) => {
+                Some("it reported twice that its clients are connected".to_owned())
+            }
+            UnitReport::Failed { client, .. } if !link.clients.contains(client) => {
+                Some(format!("it reported client {client}, which it does not have"))
+            }
+            UnitReport::Ready
+            | UnitReport::Failed { .. }
+            | UnitReport::Connection { .. }
+            | UnitReport::Disconnected { .. }
+            | UnitReport::Broken { .. } => None,
+            _ if !has_begun => Some("it reported a load that has not begun".to_owned()),
             UnitReport::Closed { index, interval, missing, .. } => {
                 if *index != link.closed {
                     let due = link.closed;
                     return Some(format!("it reported interval {index} where {due} was due"));
                 }
                 let workers = link.generator.part.workers();
-                if !missing.iter().all(|worker| workers.contains(worker)) {
+                let are_its_own = missing.iter().all(|worker| workers.contains(worker));
+                if !are_its_own || !missing.is_sorted_by(|one, next| one < next) {
                     return Some("it reported workers that it does not have".to_owned());
                 }
-                self.links[unit].closed += 1;
-                self.interval_fault(Some(*index), interval)
+                link.closed += 1;
+                self.interval_fault(interval, |grid| grid.add(*index, interval))
             }
-            UnitReport::Late { interval } => self.interval_fault(None, interval),
-            UnitReport::Failed { client, .. } if !link.clients.contains(client) => {
-                Some(format!("it reported client {client}, which it does not have"))
+            UnitReport::Late { interval } => {
+                let closed = link.closed;
+                self.interval_fault(interval, |grid| grid.late_fault(closed, interval))
             }
-            UnitReport::Done(end) => self.end_fault(link, end),
-            _ => None,
+            UnitReport::Done(end) => {
+                let link = &self.links[unit];
+                self.end_fault(link, end).or_else(|| quiet_fault(link, end))
+            }
+            UnitReport::Overloaded { .. }
+            | UnitReport::Backlog { .. }
+            | UnitReport::Passed { .. } => None,
         }
     }
 
-    fn interval_fault(&mut self, index: Option<usize>, interval: &Interval) -> Option<String> {
-        let is_timed = matches!(interval.phase, Phase::WarmUp | Phase::Measure);
-        if !is_timed || interval.start_ns >= interval.end_ns {
-            return Some("it reported an interval without a length".to_owned());
-        }
+    fn interval_fault(
+        &mut self,
+        interval: &Interval,
+        of_grid: impl FnOnce(&mut IntervalGrid) -> Option<String>,
+    ) -> Option<String> {
         if interval.tally.operations.len() != self.operations {
             return Some("it counts other operations".to_owned());
         }
-        let begin = (interval.phase, interval.start_ns);
-        let first = *self.begins.entry(index?).or_insert(begin);
-        (first != begin).then(|| {
-            let at = begin.1 as f64 / 1e9;
-            format!("its interval at {at} s is not that of the other generators")
-        })
+        // Without a command the warm-up lasts as long as it may.
+        let window = &self.control.window;
+        let warm_up_end = window.start().unwrap_or(window.warm_up_bounds().1);
+        let is_measured = interval.phase == Phase::Measure;
+        if is_measured && interval.start_ns < warm_up_end {
+            return Some("it measured before the warm-up was over".to_owned());
+        }
+        let fault = of_grid(&mut self.grid);
+        if is_measured && fault.is_none() {
+            window.end_longest_warm_up(interval.start_ns);
+        }
+        fault
     }
 
     fn end_fault(&self, link: &Link, end: &PartEnd) -> Option<String> {
@@ -261,6 +289,14 @@ impl<'a> GeneratorLinks<'a> {
         (link.is_over, link.is_lost) = (is_done || is_lost, is_lost);
         Some(told)
     }
+}
+
+/// Why the times without a success cannot be those of a generator.
+fn quiet_fault(link: &Link, end: &PartEnd) -> Option<String> {
+    let times = end.quiet.as_ref()?;
+    let most = QUIET_MAX.saturating_mul(link.generator.part.workers);
+    let is_wrong = times.0.len() > most || !times.are_in_order();
+    is_wrong.then(|| "it reported times without a success that are not in order".to_owned())
 }
 
 impl Steering for GeneratorLinks<'_> {

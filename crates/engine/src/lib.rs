@@ -15,7 +15,10 @@ mod client;
 mod client_handle;
 mod control;
 mod coordinator;
+#[cfg(test)]
+mod fuzz;
 mod generator_links;
+mod interval_grid;
 mod observer;
 mod offer;
 mod open_intervals;

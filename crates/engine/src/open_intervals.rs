@@ -87,6 +87,16 @@ impl OpenIntervals {
         None
     }
 
+    /// Adds what a worker had counted in an interval that its own unit has closed without it. Returns it when that
+    /// interval was passed on before.
+    pub(crate) fn add_late(&mut self, late: Interval) -> Option<Interval> {
+        let open = self.open.values_mut().find(|open| open.merged.start_ns == late.start_ns);
+        let Some(open) = open else { return Some(late) };
+        open.merged.end_ns = open.merged.end_ns.max(late.end_ns);
+        open.merged.tally.merge(&late.tally);
+        None
+    }
+
     /// The next interval, if every unit has closed it, and the workers whose part is missing.
     pub(crate) fn take_whole(&mut self) -> Option<(Interval, Vec<usize>)> {
         if self.late().next().is_some() { None } else { self.take() }
@@ -185,6 +195,17 @@ mod tests {
         assert_eq!(close(&mut open, 1, 2, 1), None);
         assert_eq!(open.take_whole(), whole(2, 8));
         assert_eq!(open.passed_on(), 3);
+    }
+
+    #[test]
+    fn a_late_part_is_never_passed_on_before_its_interval() {
+        let mut open = OpenIntervals::new(vec![0..2, 2..3], Duration::from_secs(1));
+        open.close(0, 0, interval(0, 1), vec![1]);
+        open.close(0, 1, interval(1, 1), Vec::new());
+        assert_eq!(open.add_late(interval(0, 4)), None);
+        open.close(1, 0, interval(0, 2), Vec::new());
+        assert_eq!(open.take_whole(), Some((interval(0, 7), vec![1])));
+        assert_eq!(open.add_late(interval(0, 8)), Some(interval(0, 8)));
     }
 
     #[test]

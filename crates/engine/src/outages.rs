@@ -94,7 +94,7 @@ impl Outages {
             let Some(start) = time.stalled_since() else { continue };
             let until = time.end.unwrap_or(end).min(end);
             let length_from = |from: Nanos| {
-                let own_ns: Nanos = own.iter().map(|stall| stall.within(from, until)).sum();
+                let own_ns = measure::sum(own.iter().map(|stall| stall.within(from, until)));
                 until.saturating_sub(from).saturating_sub(own_ns)
             };
             let length = length_from(start);

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// Shorter times without a success are not kept.
 pub(crate) const QUIET_MIN_NS: Nanos = 500_000_000;
 /// This many are kept for a worker, to bound memory.
-const QUIET_MAX: usize = 1_000;
+pub(crate) const QUIET_MAX: usize = 1_000;
 
 /// A time in which no transaction of a worker succeeded, on the trial's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,6 +38,12 @@ impl Quiet {
         if self.0.len() < QUIET_MAX {
             self.0.push(time);
         }
+    }
+
+    /// Whether each ends before the next begins.
+    pub(crate) fn are_in_order(&self) -> bool {
+        let have_lengths = self.0.iter().all(|time| time.start <= time.end_or_max());
+        have_lengths && self.0.is_sorted_by(|one, next| one.end_or_max() <= next.start)
     }
 
     /// The times in which both were quiet.

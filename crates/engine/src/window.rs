@@ -113,6 +113,11 @@ impl Window {
         self.warm_up.contains(at) == Some(true)
     }
 
+    /// The least length of the warm-up as far as it is known, and the longest.
+    pub(crate) fn warm_up_bounds(&self) -> (Nanos, Nanos) {
+        (self.warm_up.0.load(Ordering::Relaxed) & !IS_END, self.warm_up_max_ns)
+    }
+
     /// The begin of the measured window; `None` as long as it is open.
     pub(crate) fn start(&self) -> Option<Nanos> {
         self.warm_up.ended_at()
@@ -142,6 +147,13 @@ impl Window {
         self.measure_from(self.warm_up.end());
     }
 
+    /// Ends the warm-up where it has lasted as long as it may, when that is not after `at`.
+    pub(crate) fn end_longest_warm_up(&self, at: Nanos) {
+        if at >= self.warm_up_max_ns && self.start().is_none() {
+            self.end_warm_up_at(self.warm_up_max_ns);
+        }
+    }
+
     /// Ends the warm-up at `at`, where an interval ends. Returns whether it ends there: if a worker has passed `at`,
     /// it ends where that worker has got to.
     pub(crate) fn end_warm_up_at(&self, at: Nanos) -> bool {
@@ -154,8 +166,8 @@ impl Window {
     pub(crate) fn edge_after(&self, phase: Phase, at: Nanos) -> Nanos {
         let on_grid = |length: Nanos| length.div_ceil(self.interval_ns) * self.interval_ns;
         if phase == Phase::WarmUp {
-            let least = self.warm_up.0.load(Ordering::Relaxed) & !IS_END;
-            return on_grid(at).max(least).min(self.warm_up_max_ns);
+            let (least, longest) = self.warm_up_bounds();
+            return on_grid(at).max(least).min(longest);
         }
         let start = self.start().unwrap_or(self.warm_up_max_ns);
         start + on_grid(at.saturating_sub(start))

@@ -1,6 +1,8 @@
 //! Latency histograms, whose merging is exact.
 
 mod bin;
+#[cfg(test)]
+mod fuzz;
 mod packed;
 mod wire;
 

@@ -17,6 +17,10 @@ pub enum Act {
     Wait,
     /// Neither sends nor reads nor closes.
     Hold,
+    /// Goes on within TLS, whose handshake the other side begins.
+    Encrypt,
+    /// Goes on outside of the TLS that was begun.
+    Decrypt,
     /// Sends the end of its direction.
     HalfClose,
     /// Closes while bytes of the other side are unread, which gets a reset for it.
@@ -36,6 +40,8 @@ pub enum Framing {
     TrpcFrame,
     /// A frame between two dynos.
     DynoFrame,
+    /// A request of HTTP/1.1 without a body, which ends with an empty line.
+    HttpRequest,
 }
 
 impl Framing {
@@ -50,6 +56,9 @@ impl Framing {
             Some(field.iter().rev().fold(0, |number, byte| number << 8 | usize::from(*byte)))
         };
         let (head, length) = match self {
+            // Byte by byte.
+            Self::HttpRequest if !bytes.ends_with(b"\r\n\r\n") => (bytes.len() + 1, None),
+            Self::HttpRequest => (0, Some(0)),
             Self::Bytes(length) => (0, Some(length)),
             Self::MySqlPacket => (4, low_first(3).map(|payload| payload + 4)),
             Self::TlsRecord => (5, number(3, 2).map(|payload| payload + 5)),
@@ -69,6 +78,8 @@ mod tests {
     fn a_message_ends_where_its_length_says() {
         let missing = |framing: Framing, bytes: &[u8]| framing.missing(bytes);
         assert_eq!(missing(Framing::Bytes(3), b"ab"), 1);
+        assert_eq!(missing(Framing::HttpRequest, b"GET / HTTP/1.1\r\n\r"), 1);
+        assert_eq!(missing(Framing::HttpRequest, b"GET / HTTP/1.1\r\n\r\n"), 0);
         assert_eq!(missing(Framing::MySqlPacket, b""), 4);
         assert_eq!(missing(Framing::MySqlPacket, b"\x02\x01\0\0ab"), 256);
         assert_eq!(missing(Framing::DynoFrame, b"\x02\0\0\0\x02a"), 2);

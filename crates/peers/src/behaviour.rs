@@ -87,7 +87,7 @@ impl Behaviour {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Framing, LengthField};
+    use crate::{Framing, LengthField, LengthForm};
 
     fn phase() -> Phase {
         Phase {
@@ -95,7 +95,7 @@ mod tests {
             before: vec![Act::Send(b"hello".to_vec())],
             asked: Some(Framing::Bytes(3)),
             due: b"\x00\x04abcd".to_vec(),
-            length: Some(LengthField { at: 0, bytes: 2, is_low_first: false }),
+            length: Some(LengthField { at: 0, bytes: 2, form: LengthForm::HighFirst }),
             next: b"end".to_vec(),
             first_of_many: b"first".to_vec(),
             repeated: vec![7; 10_000],
@@ -137,5 +137,14 @@ mod tests {
         assert_eq!(fixed.with_greatest_length(), b"\x00\x04abcd\0");
         assert_eq!(fixed.with_short_length(), b"\x00\x04abc");
         assert_eq!(Behaviour::Reset.acts(&fixed), fixed.before, "it closes");
+    }
+
+    #[test]
+    fn a_length_in_digits_stays_one() {
+        let length = Some(LengthField { at: 1, bytes: 2, form: LengthForm::Digits });
+        let page = Phase { length, due: b"<40>".to_vec(), ..phase() };
+        assert_eq!(page.with_greatest_length(), b"<99>");
+        let page = Phase { due: b"<42>".to_vec(), ..page };
+        assert_eq!(page.with_short_length(), b"<41>");
     }
 }

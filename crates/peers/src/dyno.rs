@@ -1,6 +1,6 @@
-//! Frames between two dynos, as one in another place sends them, and the phases of the begin of a connection.
+//! Frames between two dynos, as one in another place sends them, and the phases of a connection.
 
-use crate::{Act, Framing, LengthField, Phase};
+use crate::{Act, Framing, LengthField, LengthForm, Phase};
 
 /// The line after which each side sends frames.
 const FRAMES: &[u8] = b"\ndyno-frames-1\n";
@@ -30,10 +30,11 @@ fn answer(number: u64) -> Vec<u8> {
     frame(kind::CLOCK_ANSWER, &[number.to_le_bytes(), [0; 8]].concat())
 }
 
-/// The phases up to the first comparison of clocks, with an honest first message.
-pub fn phases(hello: &[u8]) -> [Phase; 3] {
+/// The phases up to the first comparison of clocks, with an honest first message, and the one of later messages.
+pub fn phases(hello: &[u8]) -> [Phase; 4] {
+    let later = vec![Act::Send(frame(kind::MESSAGE, hello))];
     let hello = frame(kind::MESSAGE, hello);
-    let length = Some(LengthField { at: 0, bytes: 4, is_low_first: true });
+    let length = Some(LengthField { at: 0, bytes: 4, form: LengthForm::LowFirst });
     let begun = vec![Act::Send(FRAMES.to_vec()), Act::Receive(Framing::Bytes(FRAMES_BYTES))];
     let first_of_many = Vec::new();
     let frames = Phase {
@@ -56,6 +57,7 @@ pub fn phases(hello: &[u8]) -> [Phase; 3] {
         first_of_many: first_of_many.clone(),
         repeated: frame(kind::HEARTBEAT, &[]),
     };
+    let message = Phase { before: [begun.clone(), later].concat(), ..in_use() };
     let clock = Phase {
         name: "answer of the clock",
         before: [begun, vec![Act::Send(hello)]].concat(),
@@ -67,5 +69,22 @@ pub fn phases(hello: &[u8]) -> [Phase; 3] {
         // To a question that was not asked.
         repeated: answer(0),
     };
-    [frames, first_message, clock]
+    [frames, first_message, clock, message]
+}
+
+/// The phase of a connection on which messages go: the next one. It is one of a generator, of a load that is over: three
+/// numbers and a text.
+pub fn in_use() -> Phase {
+    const TEXT: [u8; 100] = [b'x'; 100];
+    let message = frame(kind::MESSAGE, &[&[1, 0, 1, TEXT.len() as u8][..], &TEXT].concat());
+    Phase {
+        name: "later message",
+        before: Vec::new(),
+        asked: None,
+        due: message.clone(),
+        length: Some(LengthField { at: 0, bytes: 4, form: LengthForm::LowFirst }),
+        next: frame(kind::CLOCK_QUESTION, &[0; 8]),
+        first_of_many: Vec::new(),
+        repeated: message,
+    }
 }

@@ -1,6 +1,6 @@
 //! Frames of HTTP/2 (RFC 9113), as a server of gRPC sends them, and the phases of its first call.
 
-use crate::{Act, Framing, LengthField, Phase};
+use crate::{Act, Framing, LengthField, LengthForm, Phase};
 
 /// Types of frames (RFC 9113, section 6).
 pub mod kind {
@@ -76,10 +76,31 @@ pub fn answer(stream: u32, message: &[u8]) -> Vec<u8> {
 const FIRST: u32 = 1;
 /// The client's first bytes (RFC 9113, section 3.4).
 const CLIENT_PREFACE_BYTES: usize = 24;
+/// The first window of a stream and of a connection (RFC 9113, section 6.9.2).
+const FIRST_WINDOW_BYTES: usize = 65_535;
 
-/// The phases of the first call: the settings of the server, and headers, body and trailers of the answer.
-pub fn phases() -> [Phase; 4] {
-    let message = b"hello";
+/// The windows of a client and of its first stream are larger by so many bytes (RFC 9113, section 6.9).
+fn windows(bytes: u32) -> Vec<u8> {
+    [0, FIRST].map(|stream| frame(kind::WINDOW_UPDATE, 0, stream, &bytes.to_be_bytes())).concat()
+}
+
+/// The phase of a first call whose request has more bytes than may be sent at first: the permission to send the rest.
+pub fn at_window() -> Phase {
+    Phase {
+        name: "HTTP/2 window",
+        before: vec![Act::Receive(Framing::Bytes(CLIENT_PREFACE_BYTES)), Act::Send(preface())],
+        asked: Some(Framing::Bytes(FIRST_WINDOW_BYTES)),
+        due: windows(1 << 20),
+        length: Some(LengthField { at: 0, bytes: 3, form: LengthForm::HighFirst }),
+        next: answer(FIRST, b"hello"),
+        first_of_many: Vec::new(),
+        repeated: windows(1),
+    }
+}
+
+/// The phases of the first call: the settings of the server, and headers, body and trailers of the answer, which has this
+/// message.
+pub fn phases(message: &[u8]) -> [Phase; 4] {
     let phase = |name, sent: Vec<u8>, due: Vec<u8>, next, first_of_many, repeated| Phase {
         name,
         before: match sent.is_empty() {
@@ -88,7 +109,7 @@ pub fn phases() -> [Phase; 4] {
         },
         asked: Some(Framing::Bytes(CLIENT_PREFACE_BYTES)),
         due,
-        length: Some(LengthField { at: 0, bytes: 3, is_low_first: false }),
+        length: Some(LengthField { at: 0, bytes: 3, form: LengthForm::HighFirst }),
         next,
         first_of_many,
         repeated,

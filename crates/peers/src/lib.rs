@@ -7,14 +7,17 @@
 mod act;
 mod behaviour;
 pub mod dyno;
+pub mod http;
 pub mod http2;
 pub mod mysql;
 mod phase;
 mod player;
 pub mod tls;
 pub mod trpc;
+mod wire;
 
 pub use act::{Act, Framing};
 pub use behaviour::Behaviour;
-pub use phase::{LengthField, Phase};
+pub use phase::{LengthField, LengthForm, Phase};
 pub use player::{play, receive, serve};
+pub use wire::{Wire, WireSocket};

@@ -2,7 +2,7 @@
 //!
 //! Source: MySQL Internals, "Client/Server Protocol".
 
-use crate::{Act, Framing, LengthField, Phase, tls};
+use crate::{Act, Framing, LengthField, LengthForm, Phase, tls};
 
 /// The rest of an OK packet: nothing was changed, autocommit.
 pub const OK: &[u8] = &[0, 0, 0, 2, 0, 0, 0];
@@ -14,6 +14,12 @@ pub const END: &[u8] = &[0xfe, 0, 0, 2, 0, 0, 0];
 pub const SIXTEEN_MEBIBYTES: &[u8] = &[0xff, 0xff, 0xff, 0];
 /// A request to prove the password with another method.
 pub const SWITCH: &[u8] = b"\xfemysql_native_password\0abcdefghijklmnopqrst\0";
+/// The same with a method that may ask for the password itself.
+const SWITCH_SHA2: &[u8] = b"\xfecaching_sha2_password\0abcdefghijklmnopqrst\0";
+/// That method asks for the password.
+const FULL_LOGIN: &[u8] = &[1, 4];
+/// That method knows a hash of the password.
+const FAST_LOGIN: &[u8] = &[1, 3];
 
 /// One packet.
 pub fn packet(sequence: u8, payload: &[u8]) -> Vec<u8> {
@@ -83,7 +89,7 @@ const FRAMING: Framing = Framing::MySqlPacket;
 const ASKED: Act = Act::Receive(FRAMING);
 
 fn phase(name: &'static str, before: Vec<Act>, due: Vec<u8>, next: Vec<u8>) -> Phase {
-    let length = Some(LengthField { at: 0, bytes: 3, is_low_first: true });
+    let length = Some(LengthField { at: 0, bytes: 3, form: LengthForm::LowFirst });
     let repeated = due.clone();
     let first_of_many = Vec::new();
     Phase { name, before, asked: Some(FRAMING), due, length, next, first_of_many, repeated }
@@ -105,6 +111,41 @@ pub fn at_authentication() -> Phase {
     let before = vec![Act::Send(greeting())];
     let honest = phase("authentication", before, packet(2, OK), packet(1, END));
     Phase { repeated: packet(2, SWITCH), ..honest }
+}
+
+/// The phases of an answer to the login that asks for another proof: the answer to that proof, whether the server knows a
+/// hash of the password, and the answer to the password itself.
+pub fn at_further_authentication() -> [Phase; 3] {
+    let switched = |to: &[u8]| vec![Act::Send(greeting()), ASKED, Act::Send(packet(2, to))];
+    let honest = phase("second proof", switched(SWITCH), packet(4, OK), packet(1, END));
+    let second_proof = Phase { repeated: packet(4, SWITCH), ..honest };
+    let asked = phase("full login", switched(SWITCH_SHA2), packet(4, FULL_LOGIN), packet(6, OK));
+    let full_login = Phase { repeated: packet(4, FAST_LOGIN), ..asked };
+    let full = after_full_login(&[]);
+    [second_proof, full_login, phase("password", full, packet(6, OK), packet(1, END))]
+}
+
+/// The phases of a login that needs the server's RSA key, which is in PEM: the key, and the answer to the password.
+pub fn at_key(pem: &str) -> [Phase; 2] {
+    let key = packet(6, &[b"\x01", pem.as_bytes()].concat());
+    let sent = after_full_login(&[ASKED, Act::Send(key.clone())]);
+    [
+        phase("RSA key", after_full_login(&[]), key, packet(8, OK)),
+        phase("encrypted password", sent, packet(8, OK), packet(1, END)),
+    ]
+}
+
+/// A server that does not know a hash of the password, and these acts.
+fn after_full_login(acts: &[Act]) -> Vec<Act> {
+    let switch = [Act::Send(greeting()), ASKED, Act::Send(packet(2, SWITCH_SHA2)), ASKED];
+    [&switch[..], &[Act::Send(packet(4, FULL_LOGIN))], acts].concat()
+}
+
+/// The same phase on a connection that is encrypted after the greeting.
+pub fn within_tls(phase: Phase) -> Phase {
+    // The first act sends the greeting.
+    let behind = phase.before.into_iter().skip(1);
+    Phase { before: after_tls_request([Act::Encrypt].into_iter().chain(behind).collect()), ..phase }
 }
 
 /// The answer to the preparation of a statement.
@@ -131,6 +172,30 @@ pub fn at_fetch() -> Phase {
     let before = after_login(vec![prepared, ASKED, Act::Send(result_head())]);
     let binary = packet(3, b"\0\0\x04text");
     Phase { asked: None, ..phase("fetch", before, binary, packet(4, END)) }
+}
+
+/// The answer to the execution of a statement that was prepared, and returns no rows.
+pub fn at_execute() -> Phase {
+    let before = after_login(vec![Act::Send(prepared(0))]);
+    Phase { before, name: "execute", ..at_query() }
+}
+
+/// The phases of rows that the client sends in so many packets: the request for them, what is sent while they come, and
+/// the answer to all of them.
+pub fn at_local_rows(packets: usize) -> [Phase; 3] {
+    // Another file than that of the statement.
+    let request = packet(1, b"\xfb/etc/passwd");
+    let requested = after_login(vec![Act::Send(request.clone())]);
+    let received = [requested.clone(), vec![ASKED; packets]].concat();
+    let answer = |name, before| {
+        let honest = phase(name, before, packet(2, OK), packet(1, END));
+        Phase { repeated: packet(2, OK_MORE), ..honest }
+    };
+    [
+        phase("request for rows", login(), request, packet(2, OK)),
+        Phase { asked: Some(Framing::Bytes(1)), ..answer("rows of a client", requested) },
+        answer("answer to rows", received),
+    ]
 }
 
 /// The logout, which has no answer.

@@ -30,8 +30,19 @@ pub struct LengthField {
     pub at: usize,
     /// How many bytes it has.
     pub bytes: usize,
-    /// Whether its lowest byte comes first.
-    pub is_low_first: bool,
+    /// How it is written.
+    pub form: LengthForm,
+}
+
+/// How a length is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LengthForm {
+    /// As a number whose highest byte comes first.
+    HighFirst,
+    /// As a number whose lowest byte comes first.
+    LowFirst,
+    /// In decimal digits.
+    Digits,
 }
 
 impl Phase {
@@ -39,7 +50,10 @@ impl Phase {
     pub(crate) fn with_greatest_length(&self) -> Vec<u8> {
         let mut message = self.due.clone();
         match self.length {
-            Some(LengthField { at, bytes, .. }) => message[at..at + bytes].fill(0xff),
+            Some(LengthField { at, bytes, form }) => {
+                let greatest = if form == LengthForm::Digits { b'9' } else { 0xff };
+                message[at..at + bytes].fill(greatest);
+            }
             None => message.push(0),
         }
         message
@@ -48,12 +62,12 @@ impl Phase {
     /// The message with a length that is one byte too small; one of a fixed size without its last byte.
     pub(crate) fn with_short_length(&self) -> Vec<u8> {
         let mut message = self.due.clone();
-        let Some(LengthField { at, bytes, is_low_first }) = self.length else {
+        let Some(LengthField { at, bytes, form }) = self.length else {
             message.pop();
             return message;
         };
         let field = &mut message[at..at + bytes];
-        let lowest = if is_low_first { 0 } else { bytes - 1 };
+        let lowest = if form == LengthForm::LowFirst { 0 } else { bytes - 1 };
         // The messages of tests are so short that no other byte changes.
         field[lowest] = field[lowest].saturating_sub(1);
         message

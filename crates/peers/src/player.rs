@@ -1,10 +1,10 @@
-//! Performs acts on TCP connections of the loopback interface, in threads and in real time.
+//! Performs acts in real time, in threads for connections of TCP on the loopback interface.
 
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::thread;
 
-use crate::{Act, Framing};
+use crate::{Act, Framing, Wire, WireSocket};
 
 /// A flood ends after so many bytes, so that a test fails instead of going on.
 const FLOOD_BYTES: usize = 4 << 30;
@@ -30,31 +30,34 @@ pub fn serve(acts: Vec<Act>) -> io::Result<SocketAddr> {
 ///
 /// # Errors
 /// When the other side has ended the connection before the last act.
-pub fn play(mut stream: TcpStream, acts: &[Act]) -> io::Result<()> {
+pub fn play(socket: impl WireSocket, acts: &[Act]) -> io::Result<()> {
+    let mut wire = Wire::new(socket);
     for act in acts {
         match act {
-            Act::Send(bytes) => stream.write_all(bytes)?,
+            Act::Send(bytes) => wire.write_all(bytes)?,
             Act::Drip(bytes, pause) => {
                 for byte in bytes {
-                    stream.write_all(&[*byte])?;
+                    wire.write_all(&[*byte])?;
                     thread::sleep(*pause);
                 }
             }
-            Act::Repeat(unit) => repeat(&mut stream, unit)?,
-            Act::Receive(framing) => receive(&mut stream, *framing, &mut Vec::new())?,
-            Act::Wait => drop(io::copy(&mut stream, &mut io::sink())?),
+            Act::Repeat(unit) => repeat(&mut wire, unit)?,
+            Act::Receive(framing) => receive(&mut wire, *framing, &mut Vec::new())?,
+            Act::Wait => drop(io::copy(&mut wire, &mut io::sink())?),
             Act::Hold => loop {
                 thread::park();
             },
-            Act::HalfClose => stream.shutdown(Shutdown::Write)?,
+            Act::Encrypt => wire.encrypt().and_then(|()| wire.flush())?,
+            Act::Decrypt => wire.decrypt(),
+            Act::HalfClose => wire.half_close()?,
             // The first byte is read, and those behind it are not.
-            Act::Reset => return stream.read_exact(&mut [0]),
+            Act::Reset => return wire.read_exact(&mut [0]),
         }
     }
     Ok(())
 }
 
-fn repeat(stream: &mut TcpStream, unit: &[u8]) -> io::Result<()> {
+fn repeat(stream: &mut impl Write, unit: &[u8]) -> io::Result<()> {
     for _ in 0..FLOOD_BYTES / unit.len().max(1) {
         stream.write_all(unit)?;
     }
@@ -79,6 +82,7 @@ pub fn receive(stream: &mut impl Read, framing: Framing, message: &mut Vec<u8>) 
 
 #[cfg(test)]
 mod tests {
+    use std::net::TcpStream;
     use std::time::Duration;
 
     use super::*;

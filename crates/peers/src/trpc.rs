@@ -1,6 +1,6 @@
 //! Frames of tRPC, version 1 (trpc.proto of the trpc-group), and the phases of a call.
 
-use crate::{Act, Framing, LengthField, Phase};
+use crate::{Act, Framing, LengthField, LengthForm, Phase};
 
 /// The bytes of a frame before its protobuf header.
 const HEAD_BYTES: usize = 16;
@@ -30,7 +30,7 @@ pub fn phases(id: u32) -> [Phase; 2] {
         before: Vec::new(),
         asked: Some(asked),
         due: whole.clone(),
-        length: Some(LengthField { at: 4, bytes: 4, is_low_first: false }),
+        length: Some(LengthField { at: 4, bytes: 4, form: LengthForm::HighFirst }),
         next: unknown.clone(),
         first_of_many: Vec::new(),
         repeated: unknown.clone(),

@@ -4,13 +4,17 @@ use measure::HostReading;
 
 use crate::frame::FrameReader;
 use crate::hello::Hello;
-use crate::host_watch;
+use crate::host_watch::{self, PROCESSES_MAX, TEXT_BYTES_MAX};
+use crate::incoming::{LINE_BYTES_MAX, Lines, NOISE_BYTES_MAX};
 use crate::message;
 use crate::problem::Problem;
+use crate::script::{Opening, Sum};
 
 fuzzing::targets! {
     remote_frames: frames;
     remote_messages: messages;
+    remote_shell: conversation;
+    remote_host: host;
 }
 
 /// Frames and the error behind them are the same however the bytes are cut, and only received bytes are kept.
@@ -50,4 +54,79 @@ fn messages(bytes: &[u8]) {
         let HostReading { processes, .. } = reading;
         assert_eq!(processes.len(), 2, "a reading of other processes");
     }
+}
+
+/// The mark of the conversation.
+const MARK: &str = "0a1b2c3d4e5f6071";
+/// Bytes of noise for each unit of an input's first byte: 255 of them are more than may come.
+const NOISE_BYTES: usize = 260;
+/// Bytes of noise that come together.
+const NOISE_PIECE_BYTES: usize = 16 << 10;
+
+/// Lines, the bytes behind them and the end of patience are the same however the bytes are cut. Lines are bounded, and an
+/// opening that is found stands in its line as the script writes it. The first byte says how much noise comes before the
+/// rest, in lines when it is even and in one line when it is odd.
+fn conversation(bytes: &[u8]) {
+    let Some((noise, rest)) = bytes.split_first() else { return };
+    let mut all = vec![b'x'; usize::from(*noise) * NOISE_BYTES];
+    if noise % 2 == 0 {
+        all.iter_mut().skip(NOISE_BYTES - 1).step_by(NOISE_BYTES).for_each(|byte| *byte = b'\n');
+    }
+    let step = usize::from(rest.first().copied().unwrap_or_default()) + 1;
+    let pieces = all.chunks(NOISE_PIECE_BYTES).chain(rest.chunks(step));
+    let cut = read_lines(&pieces.collect::<Vec<_>>());
+    all.extend_from_slice(rest);
+    let whole = read_lines(&[&all]);
+    assert_eq!(whole, cut, "cuts matter");
+    let (lines, behind) = whole;
+    let mut raw = all.split(|byte| *byte == b'\n');
+    for (line, raw) in lines.iter().zip(&mut raw) {
+        let end = &raw[raw.len().saturating_sub(LINE_BYTES_MAX)..];
+        assert_eq!(*line, String::from_utf8_lossy(end), "another line");
+        let Some(Opening { system, machine, sum }) = Opening::parse(line, MARK) else { continue };
+        let sum = if sum == Sum::Sha256 { "sha256" } else { "cksum" };
+        let written = format!("dyno-shell-{MARK} {system} {machine} {sum}");
+        assert!(line.contains(&written), "{written:?} is not in {line:?}");
+    }
+    match behind {
+        Some(behind) => assert_eq!(Some(&*behind), raw.next(), "other bytes are behind the lines"),
+        None => assert!(all.len() > NOISE_BYTES_MAX, "the bytes are not too many"),
+    }
+}
+
+/// The lines of bytes that come in these pieces, and the bytes behind them; `None` when too many came.
+fn read_lines(pieces: &[&[u8]]) -> (Vec<String>, Option<Vec<u8>>) {
+    let (mut lines, mut found) = (Lines::default(), Vec::new());
+    for piece in pieces {
+        lines.push(piece);
+        loop {
+            match lines.next() {
+                Ok(Some(line)) => found.push(line),
+                Ok(None) => break,
+                Err(problem) => {
+                    assert!(problem.to_string().len() < LINE_BYTES_MAX, "a long message");
+                    return (found, None);
+                }
+            }
+        }
+    }
+    (found, Some(lines.rest().to_vec()))
+}
+
+/// A description that is taken has bounds, names no place of its own, and is the same when it is written and read again;
+/// another is refused with a reason.
+fn host(bytes: &[u8]) {
+    let host = match host_watch::description(bytes) {
+        Ok(host) => host,
+        Err(why) => {
+            assert!(!why.to_string().is_empty(), "no reason");
+            return;
+        }
+    };
+    let names = host.processes.iter().map(|process| &process.name).chain([&host.name]);
+    assert!(names.into_iter().all(|name| name.len() <= TEXT_BYTES_MAX), "a long name");
+    assert!(host.processes.len() <= PROCESSES_MAX && host.place.is_none());
+    assert!(host.readings.is_empty() && host.joints_ns.is_empty(), "it brings readings");
+    let written = serde_json::to_vec(&host).expect("a host has a form");
+    assert_eq!(host_watch::description(&written).expect("what was written is read"), host);
 }

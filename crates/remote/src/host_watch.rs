@@ -22,9 +22,9 @@ const TICK: Duration = Duration::from_millis(100);
 /// So many ticks may an answer take.
 const ANSWER_TICKS: u32 = 50;
 /// More processes than this are not watched, and a host that reports more is refused.
-const PROCESSES_MAX: usize = 64;
+pub(crate) const PROCESSES_MAX: usize = 64;
 /// A text of a host, such as the name of a process, is not longer.
-const TEXT_BYTES_MAX: usize = 256;
+pub(crate) const TEXT_BYTES_MAX: usize = 256;
 /// More disks than this are not taken.
 const DISKS_MAX: usize = 4_096;
 
@@ -99,8 +99,7 @@ impl RemoteHost {
     ) -> anyhow::Result<Host> {
         self.sender.send(&Question::Describe(request.clone()))?;
         let answer = self.answer(stop)?;
-        let described = serde_json::from_slice(&answer).context("the host is described wrongly")?;
-        let host = checked(described)?;
+        let host = description(&answer)?;
         self.processes = host.processes.len();
         Ok(host)
     }
@@ -132,8 +131,10 @@ impl RemoteHost {
     }
 }
 
-/// A description within the bounds.
-fn checked(host: Host) -> anyhow::Result<Host> {
+/// A description of a host within the bounds. How the host was reached is known on this side alone.
+pub(crate) fn description(json: &[u8]) -> anyhow::Result<Host> {
+    let host: Host = serde_json::from_slice(json).context("the host is described wrongly")?;
+    let host = Host { place: None, ..host };
     if host.processes.len() > PROCESSES_MAX {
         bail!("the host has {} processes, {PROCESSES_MAX} are the most", host.processes.len());
     }
@@ -210,10 +211,14 @@ mod tests {
     #[test]
     fn hosts_and_readings_have_bounds() {
         let process = |name: &str| Process { name: name.to_owned(), pid: 1, side: Side::Server };
-        let host = |processes| Host { processes, ..Host::default() };
-        assert!(checked(host(vec![process("a"); PROCESSES_MAX])).is_ok());
-        assert!(checked(host(vec![process("a"); PROCESSES_MAX + 1])).is_err());
-        assert!(checked(host(vec![process(&"a".repeat(TEXT_BYTES_MAX + 1))])).is_err());
+        let checked = |processes| {
+            let place = Some("elsewhere".to_owned());
+            let host = Host { processes, place, ..Host::default() };
+            description(&serde_json::to_vec(&host).unwrap())
+        };
+        assert_eq!(checked(vec![process("a"); PROCESSES_MAX]).unwrap().place, None);
+        assert!(checked(vec![process("a"); PROCESSES_MAX + 1]).is_err());
+        assert!(checked(vec![process(&"a".repeat(TEXT_BYTES_MAX + 1))]).is_err());
         let json = serde_json::to_vec(&HostReading::default()).unwrap();
         assert!(reading(&json, 0).is_ok());
         assert!(reading(&json, 1).unwrap_err().to_string().contains("0 processes, not 1"));

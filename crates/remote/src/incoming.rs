@@ -18,7 +18,7 @@ const PARTS_MAX: usize = 4;
 /// How long to wait at a pipe that another program has set to not block.
 const UNBLOCKED_PAUSE: Duration = Duration::from_millis(1);
 /// A line of the conversation with the shell is not longer.
-const LINE_BYTES_MAX: usize = 4 << 10;
+pub(crate) const LINE_BYTES_MAX: usize = 4 << 10;
 /// What login shells and wrappers may print before the conversation begins.
 pub(crate) const NOISE_BYTES_MAX: usize = 64 << 10;
 

@@ -45,22 +45,35 @@ impl Figure {
         matches!(self, Self::Mean | Self::Latency(_))
     }
 
-    /// Its value in a trial. `None` when it is not known, and for a latency that is only known to be at least so
-    /// long.
+    /// Its value in a trial. `None` when it is not known, and for a latency that is known only within bounds.
     pub(crate) fn of(self, trial: &Trial<'_>) -> Option<f64> {
+        self.within(trial).filter(|[least, most]| least == most).map(|[least, _]| least)
+    }
+
+    /// The least and the most that it can be in a trial: the same but for a latency of which transactions that were never
+    /// answered leave bounds. `None` when it is not known, and for a latency without an upper bound.
+    pub(crate) fn within(self, trial: &Trial<'_>) -> Option<[f64; 2]> {
+        match self {
+            Self::Latency(percent) => trial.summary.latency.percentile_within(percent),
+            Self::Mean if trial.summary.latency.mean().1 => None,
+            _ => self.least(trial).map(|value| [value; 2]),
+        }
+    }
+
+    /// Its value in a trial; of a latency that is known only within bounds, or only from below, the least that it can be.
+    pub(crate) fn least(self, trial: &Trial<'_>) -> Option<f64> {
         let summary = &trial.summary;
-        let exact = |(value, is_bound): (f64, bool)| (!is_bound).then_some(value);
         match self {
             Self::Throughput => Some(summary.transactions_per_s),
             Self::Queries => Some(summary.queries_per_s),
-            Self::Mean => exact(summary.latency.mean()),
-            Self::Latency(percent) => exact(summary.latency.percentile(percent)),
+            Self::Mean => Some(summary.latency.mean().0),
+            Self::Latency(percent) => Some(summary.latency.percentile(percent).0),
             Self::Cost(figure) => (figure.metric().get)(&of_servers(trial)?),
             Self::Failed => Some(summary.failure_rate),
         }
     }
 
-    /// The figure in each complete round; `None` when it is not known in one of them: to leave that round out would
+    /// The figure in each complete round; `None` when it has no upper bound in one of them: to leave that round out would
     /// leave out the slowest.
     pub(crate) fn in_rounds(
         self,
@@ -73,12 +86,13 @@ impl Figure {
             // Windows have all places in a round alike.
             let is_in_turn = trial.windows.is_empty();
             let place = if is_in_turn { header.index as u64 } else { round.into() };
-            Some(RoundFigure { round, place, value: self.of(trial)? })
+            let [value, most] = self.within(trial)?;
+            Some(RoundFigure { round, place, value, most })
         };
         digest.complete(point).map(in_round).collect()
     }
 
-    /// The figure of each complete trial with its time; `None` as with [`Figure::in_rounds`].
+    /// The figure of each complete trial with its time; `None` when it is not known exactly in one of them.
     pub(crate) fn in_time(self, digest: &Digest<'_>, point: &Point<'_>) -> Option<Vec<TimedValue>> {
         let timed = |trial: &Trial<'_>| {
             let time_s = measured(trial)[0]?.as_duration().as_secs_f64();

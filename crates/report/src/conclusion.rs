@@ -19,7 +19,7 @@ use crate::{ceiling, comparison};
 
 pub(crate) use compared::of_loads;
 pub(crate) use swept::points_of;
-pub(crate) use trials::{behind_all, none_believed, not_valid};
+pub(crate) use trials::{behind_all, none_believed, not_valid, reasons};
 pub(crate) use words::Code;
 
 /// The heading of the conclusions.

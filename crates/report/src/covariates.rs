@@ -1,13 +1,14 @@
 //! Covariates of comparisons: the machine's speed beside each window and dyno's own CPU time, what they explain of
 //! the noise, and the ratios with and without that.
 
+mod cost;
 mod tables;
 #[cfg(test)]
 pub(crate) mod tests;
 
 use analysis::{
-    Adjustment, Comparison, CovariateRole, MeasuredVariant, RoundFigure, Timing, WindowFigure,
-    adjust, compare_by, over_points,
+    Adjustment, Comparison, CovariateRole, MeasuredVariant, RoundFigure, Terms, Timing,
+    WindowFigure, adjust, compare_by, over_points,
 };
 use measure::RoundsRule;
 use record::TrialRecord;
@@ -15,6 +16,7 @@ use serde_json::{Value, json};
 
 use crate::compared_figure::Figure;
 use crate::digest::{Digest, Point, Trial};
+use cost::Cost;
 pub(crate) use tables::{COVARIATES, RATIOS, covariates, note, ratios};
 
 /// A covariate of the windows of a run.
@@ -84,7 +86,7 @@ pub(crate) struct Controlled {
     measured: Rounds,
     /// What the covariates explain; `None` where none were measured, and over several loads.
     control: Option<Control>,
-    /// Without what they explain; `None` where they explain nothing.
+    /// Without what they explain; `None` where that is not worth what they cost.
     adjusted: Option<Rounds>,
 }
 
@@ -92,6 +94,8 @@ pub(crate) struct Controlled {
 #[derive(Clone, Debug)]
 struct Control {
     covariates: Vec<Covariate>,
+    /// The part of the time of the windows that measuring them took.
+    cost: f64,
     adjustment: Adjustment,
 }
 
@@ -112,7 +116,7 @@ impl Controlled {
 
     /// For programs; `None` without covariates.
     pub(crate) fn json(&self) -> Option<Value> {
-        let Control { covariates, adjustment } = self.control.as_ref()?;
+        let Control { covariates, cost, adjustment } = self.control.as_ref()?;
         let ratio = |found: &Comparison| {
             let ratio = found.ratio;
             json!({
@@ -138,6 +142,7 @@ impl Controlled {
             "adjusted": self.adjusted.as_ref().map(|it| ratio(&it.found)),
             "explained": adjustment.explained,
             "explained_by_all": adjustment.explained_by_all,
+            "cost": cost,
             "covariates": figures.collect::<Vec<_>>(),
         }))
     }
@@ -147,8 +152,11 @@ fn role_key(role: CovariateRole) -> &'static str {
     match role {
         CovariateRole::Used => "used",
         CovariateRole::MayBeMoved => "may-be-moved",
+        CovariateRole::Moved => "moved",
         CovariateRole::Redundant => "redundant",
+        CovariateRole::TooFewWindows => "too-few-windows",
         CovariateRole::ExplainsNothing => "explains-nothing",
+        CovariateRole::NotWorthIt => "not-worth-it",
     }
 }
 
@@ -162,7 +170,11 @@ pub(crate) fn compared(
     let rounds = [figure.in_rounds(digest, baseline)?, figure.in_rounds(digest, variant)?];
     let rule = digest.run.header.rounds.as_ref();
     let found = compare_by(rule, &rounds[0], &rounds[1], least_difference)?;
-    let control = control(digest, [baseline, variant], figure, &rounds, least_difference);
+    // Rounds that end by themselves have looked at the ratios as measured.
+    let has_control = rule.is_none();
+    let control = has_control
+        .then(|| control(digest, [baseline, variant], figure, &rounds, least_difference))
+        .flatten();
     let adjusted = control.as_ref().and_then(|control| {
         let adjusted = control.adjustment.adjusted.as_ref()?;
         Some(Rounds { found: adjusted.comparison, rounds: adjusted.rounds.clone() })
@@ -193,7 +205,8 @@ pub(crate) fn over_all(
     })
 }
 
-/// What the covariates that half of the windows of each round have, or more, make of a comparison; `None` without windows or covariates.
+/// What the covariates that half of the windows of each round have, or more, make of a comparison; `None` without windows or
+/// covariates.
 fn control(
     digest: &Digest<'_>,
     points: [&Point<'_>; 2],
@@ -201,7 +214,10 @@ fn control(
     rounds: &[Vec<RoundFigure>; 2],
     least_difference: f64,
 ) -> Option<Control> {
-    let records = || points.iter().flat_map(|point| windows(digest, point)).map(|it| it.1.record);
+    let records = || {
+        let of_points = points.iter().flat_map(|point| windows(digest, point));
+        of_points.map(|(_, window)| window.record)
+    };
     // Dyno's own CPU time alone would be a covariate that the variant can move.
     records().next().filter(|_| records().all(|window| window.speed.is_some()))?;
     // A window without it is left out; each round has others.
@@ -217,7 +233,8 @@ fn control(
         let of = |(round, window): (u32, &Trial<'_>)| {
             let of = |covariate: &Covariate| covariate.of(window.record).unwrap_or(f64::NAN);
             let covariates = covariates.iter().map(of).collect();
-            Some(WindowFigure { round, value: figure.of(window)?, covariates })
+            // Coefficients have to be near, not exact: no bias comes of them.
+            Some(WindowFigure { round, value: figure.least(window)?, covariates })
         };
         windows(digest, point).map(of).collect()
     };
@@ -225,8 +242,9 @@ fn control(
     let timings: Vec<Timing> = covariates.iter().map(|covariate| covariate.timing()).collect();
     let baseline = MeasuredVariant { rounds: &rounds[0], windows: &baseline };
     let variant = MeasuredVariant { rounds: &rounds[1], windows: &variant };
-    let adjustment = adjust(&timings, baseline, variant, least_difference)?;
-    Some(Control { covariates, adjustment })
+    let cost = Cost::of(records()).part();
+    let adjustment = adjust(&timings, baseline, variant, Terms { least_difference, cost })?;
+    Some(Control { covariates, cost, adjustment })
 }
 
 /// The windows of the complete rounds of a point, each with its round.

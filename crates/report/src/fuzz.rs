@@ -3,16 +3,20 @@
 use std::fs;
 use std::path::Path;
 
-use record::Run;
+use record::{Dyno, Run};
 use tempfile::TempDir;
 
 use crate::csv::line;
-use crate::{Digest, Threshold, csv, html, json, markdown, sample, summary, visible, watch_csv};
+use crate::verdict::Verdict;
+use crate::{
+    BestTrial, Digest, Threshold, csv, html, json, markdown, sample, summary, visible, watch_csv,
+};
 
 fuzzing::targets! {
     report_views: views;
     report_threshold: threshold;
     report_csv: cells;
+    report_verdict: verdict;
 }
 
 /// The files of an input, in their order, each but the last with this byte behind it.
@@ -120,4 +124,25 @@ fn threshold(bytes: &[u8]) {
     let text = threshold.text();
     let again = Threshold::parse(&text).map(Threshold::text);
     assert_eq!(again, Ok(text));
+}
+
+/// A verdict that is written and read again is the same, in the figures of its best trial as they are shown. Its text
+/// counts every trial of its record once, and names each dyno but the one that reads it.
+fn verdict(bytes: &[u8]) {
+    let Some(verdict) = Verdict::parse(bytes) else { return };
+    let json = verdict.json();
+    let again = Verdict::parse(json.as_bytes()).expect("what was written is read");
+    let shown = |verdict: &Verdict| {
+        let others = Dyno { version: String::new(), build: String::new() };
+        (verdict.trials(), verdict.text(&others), verdict.best().map(BestTrial::cells))
+    };
+    assert_eq!(shown(&again), shown(&verdict), "it is not written as it was read");
+    let text = verdict.text(&verdict.dyno);
+    let counts = text.split(", ").filter_map(|part| part.split(' ').next()?.parse::<usize>().ok());
+    assert_eq!(counts.sum::<usize>(), verdict.record.trials, "{text}");
+    let [tps, p99] = verdict.best().map(BestTrial::cells).unwrap_or_default();
+    assert!(
+        !tps.starts_with('-') && p99.strip_prefix('-').is_none_or(str::is_empty),
+        "{tps} {p99}"
+    );
 }

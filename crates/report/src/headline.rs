@@ -43,6 +43,12 @@ pub struct BestTrial {
 }
 
 impl BestTrial {
+    /// Whether a trial can have these figures, which may come from a file.
+    pub(crate) fn is_possible(&self) -> bool {
+        let mut figures = [self.transactions_per_s].into_iter().chain(self.p99_ns);
+        figures.all(|figure| figure.is_finite() && figure.is_sign_positive())
+    }
+
     /// Throughput per second and 99th percentile.
     pub fn cells(&self) -> [String; 2] {
         let p99 = self.p99_ns.map(|value_ns| bounded(latency(value_ns), self.is_at_least));

@@ -7,16 +7,19 @@ mod views;
 
 use std::path::{Path, PathBuf};
 
-use analysis::{ChangePoint, ChangeTest, Validity, change_points};
+use analysis::{ChangePoint, ChangeTest, Severity, Validity, change_points};
 use jiff::Timestamp;
 use record::Dyno;
 
+use crate::conclusion;
 use crate::confidence::Estimated;
-use crate::digest::{Digest, Point, load_text};
+use crate::digest::{Digest, Point, Trial, load_text};
+use crate::number::percentile_name;
 use crate::run_comparison::{Difference, differences_of};
 
 pub use plan_text::PlanText;
-pub(crate) use views::change_text;
+pub(crate) use plan_text::settings_lines;
+pub(crate) use views::{MISSING, change_text};
 
 /// A shorter series has no change point that either test could show.
 const RUNS_MIN: usize = 3;
@@ -28,6 +31,8 @@ pub struct HistoryRun {
     started: Timestamp,
     dyno: Dyno,
     figures: Vec<(Of, f64)>,
+    /// The series in which it has no place, each with the reason.
+    missing: Vec<String>,
 }
 
 /// What a series is of.
@@ -97,9 +102,17 @@ impl HistoryRun {
         if header.seek.is_some() {
             return Err("it seeks a capacity, so that its loads differ from run to run".to_owned());
         }
-        let with_figures = digest.points.iter().filter(|point| is_believed(digest, point));
-        let figures: Vec<(Of, f64)> =
-            with_figures.flat_map(|point| of_point(digest, point)).collect();
+        let (mut figures, mut missing) = (Vec::new(), Vec::new());
+        for point in &digest.points {
+            match not_believed(digest, point) {
+                Some(reason) => missing.push(format!("{}: {reason}", place(point))),
+                None => {
+                    let (known, unknown) = of_point(digest, point);
+                    figures.extend(known);
+                    missing.extend(unknown);
+                }
+            }
+        }
         if figures.is_empty() {
             return Err("it has no trial that is valid or doubtful".to_owned());
         }
@@ -108,34 +121,61 @@ impl HistoryRun {
             started: header.started,
             dyno: header.dyno.clone(),
             figures,
+            missing,
         })
     }
 }
 
-fn is_believed(digest: &Digest<'_>, point: &Point<'_>) -> bool {
-    let mut trials = point.counted.iter().map(|at| &digest.trials[*at]);
-    trials.any(|trial| trial.validity() != Validity::Invalid)
+/// The system, workload and load of a point.
+fn place(point: &Point<'_>) -> String {
+    let load = load_text(point.clients, point.rate);
+    format!("{}, {}, {load}", point.system, point.workload)
 }
 
-/// Medians over the repetitions. A percentile that is known only from below has no place in a series.
-fn of_point(digest: &Digest<'_>, point: &Point<'_>) -> Vec<(Of, f64)> {
-    let percentiles = digest.run.header.percentiles.iter().copied().map(Estimated::Percentile);
-    let value = |figure: Estimated| match figure {
-        Estimated::Percentile(percent) => digest
-            .bounded(point, |summary| summary.latency.percentile(percent))
-            .and_then(|(estimate, is_bound)| (!is_bound).then_some(estimate.median)),
-        _ => digest.estimate(point, |summary| summary.transactions_per_s).map(|it| it.median),
+/// Why nothing of a point has a place in a series: it has no trial that is valid or doubtful.
+fn not_believed(digest: &Digest<'_>, point: &Point<'_>) -> Option<String> {
+    let is_invalid = |trial: &&Trial<'_>| trial.validity() == Validity::Invalid;
+    if !point.counted.iter().map(|at| &digest.trials[*at]).all(|trial| is_invalid(&trial)) {
+        return None;
+    }
+    let trials = point.trials.iter().map(|at| &digest.trials[*at]).filter(is_invalid);
+    let why = conclusion::reasons(&trials.collect::<Vec<_>>(), Severity::Invalid);
+    Some(match why.is_empty() {
+        true => "no trial ran to its end".to_owned(),
+        false => format!("no trial is valid or doubtful ({why})"),
+    })
+}
+
+/// Medians over the repetitions, and the percentiles that have no place in a series, because they are known only from below.
+fn of_point(digest: &Digest<'_>, point: &Point<'_>) -> (Vec<(Of, f64)>, Option<String>) {
+    let of = |figure: Estimated| Of {
+        workload: point.workload.to_owned(),
+        system: point.system.to_owned(),
+        load: load_text(point.clients, point.rate),
+        figure,
     };
-    let of = |figure: Estimated| {
-        let of = Of {
-            workload: point.workload.to_owned(),
-            system: point.system.to_owned(),
-            load: load_text(point.clients, point.rate),
-            figure,
-        };
-        Some((of, value(figure).filter(|value| value.is_finite())?))
-    };
-    std::iter::once(Estimated::Transactions).chain(percentiles).filter_map(of).collect()
+    let throughput = digest.estimate(point, |summary| summary.transactions_per_s);
+    let throughput = throughput.map(|it| (of(Estimated::Transactions), it.median));
+    let mut figures: Vec<(Of, f64)> = throughput.into_iter().collect();
+    let mut unknown: Vec<String> = Vec::new();
+    for percent in &digest.run.header.percentiles {
+        match digest.bounded(point, |summary| summary.latency.percentile(*percent)) {
+            Some((_, true)) => unknown.push(percentile_name(*percent)),
+            Some((estimate, false)) => {
+                figures.push((of(Estimated::Percentile(*percent)), estimate.median));
+            }
+            None => {}
+        }
+    }
+    figures.retain(|(_, value)| value.is_finite());
+    let unknown = (!unknown.is_empty()).then(|| {
+        format!(
+            "{}: {} known only from below, because transactions were never answered",
+            place(point),
+            unknown.join(", ")
+        )
+    });
+    (figures, unknown)
 }
 
 impl History {

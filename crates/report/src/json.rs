@@ -29,6 +29,7 @@ use crate::seek;
 use crate::tables::kind_name;
 use crate::turns;
 use crate::variance::{Variance, ratios};
+use crate::visible::visible_json;
 use crate::watch;
 use crate::whole::everywhere;
 use crate::windows;
@@ -40,7 +41,8 @@ const VERSION: u32 = 1;
 /// trials.
 pub fn json(digest: &Digest<'_>) -> String {
     let text = serde_json::to_string_pretty(&Report(digest));
-    format!("{}\n", text.expect("plain values with text keys always have a JSON form"))
+    let text = text.expect("plain values with text keys always have a JSON form");
+    format!("{}\n", visible_json(text))
 }
 
 /// The report as one object. The objects of a large run take much more memory than their text, so that each trial is

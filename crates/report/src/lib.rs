@@ -3,6 +3,7 @@
 //! Every view is a pure function of a [`record::Run`], summarized once as a [`Digest`]: the same record always
 //! gives the same text. `analysis` computes the figures; `number` and `table` format them.
 
+mod bounded;
 mod calls;
 mod ceiling;
 mod compared_figure;

@@ -53,10 +53,19 @@ pub(crate) struct Verdict {
     pub(crate) interval: [f64; 2],
     /// The larger end of its 90 % interval, in size.
     pub(crate) largest: f64,
-    /// Number of rounds; of trials or runs, the smaller number of both sides.
-    pub(crate) repetitions: usize,
+    /// Number of rounds, trials or runs: of the baseline, and of the candidate.
+    pub(crate) counts: [usize; 2],
     /// What is repeated.
     pub(crate) unit: Unit,
+    /// Whether what the machine's speed explains is taken out.
+    pub(crate) is_adjusted: bool,
+}
+
+impl Verdict {
+    /// The smaller number of both sides.
+    pub(crate) fn repetitions(&self) -> usize {
+        self.counts[0].min(self.counts[1])
+    }
 }
 
 /// Whether a candidate passes its thresholds.

@@ -185,6 +185,14 @@ pub(crate) fn table(digest: &Digest<'_>) -> Table {
     table
 }
 
+/// A line for each sweep that does not carry the law, with the reason.
+pub(crate) fn refusals(digest: &Digest<'_>) -> Vec<String> {
+    let line = |Sweep { system, workload, found }: &Sweep| {
+        Some(no_curve(&format!("{system} under {workload}"), found.as_ref().err()?))
+    };
+    all(digest).iter().filter_map(line).collect()
+}
+
 fn cells(found: &Scaling) -> [String; 7] {
     let [clients, per_s] = match &found.peak {
         Peak::Within { clients, per_s } => {
@@ -299,13 +307,17 @@ pub(crate) fn curve(
 /// Why the plot of a workload has no curve of a system; `None` when it has one, or was not swept.
 pub(crate) fn refusal(digest: &Digest<'_>, system: &str, workload: &str) -> Option<String> {
     let refused = sweep(digest, system, workload)?.found.as_ref().err()?;
-    Some(format!("{system} has no curve of the {LAW}: {}.", reason(refused)))
+    Some(no_curve(system, refused))
+}
+
+fn no_curve(of: &str, refused: &NoScaling) -> String {
+    format!("{of} has no curve of the {LAW}: {}.", reason(refused))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{html, json as report_json, markdown, sample};
+    use crate::{html, json as report_json, markdown, sample, terminal};
 
     /// Throughput is 2,000 N / (N + 1.5) a second and more or less 4 %: contention of 1 / 2.5, and no coherency.
     #[test]
@@ -346,6 +358,13 @@ mod tests {
         let why = refusal(&digest, "sqlite", "oltp_point_select").unwrap();
         assert!(why.contains("4 numbers of clients, and 5 are needed"), "{why}");
         assert!(html(&digest).contains("has no curve of the Universal Scalability Law"));
+        let told = terminal(&digest);
+        let told: Vec<&str> = told.lines().filter(|line| line.contains(LAW)).collect();
+        assert!(
+            told[0].starts_with("sqlite under oltp_point_select has no curve of the"),
+            "{told:?}"
+        );
+        assert!(!terminal(&Digest::new(&sample::large())).contains("has no curve of the"));
         let report: Value = serde_json::from_str(&report_json(&digest)).unwrap();
         assert_eq!(report["scalability"][0]["refused"], "few-numbers-of-clients");
     }

@@ -10,7 +10,7 @@ use crate::visible::visible;
 use crate::wrap::fold;
 use crate::{
     ceiling, comparison, conclusion, confidence, ending, generator, generators, operations, rules,
-    seek, settings, tables, variance, watch,
+    scaling, seek, settings, tables, variance, watch,
 };
 
 /// Number of places of one finding that are named; the rest is counted.
@@ -37,6 +37,7 @@ pub fn summary(digest: &Digest<'_>, page: Option<&Path>, width: Option<usize>) -
             out.push_str(&format!("{note}\n"));
         }
         out.push_str(&intervals(digest, width));
+        scaling::refusals(digest).iter().for_each(|line| out.push_str(&format!("{line}\n")));
         variance::line(digest).iter().for_each(|line| out.push_str(&format!("{line}\n")));
         ending::sentences(digest).iter().for_each(|text| out.push_str(&format!("{text}\n")));
         out.push_str(&service(digest, width));

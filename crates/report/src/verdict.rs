@@ -23,8 +23,8 @@ pub struct Verdict {
     format: String,
     version: u32,
     /// The dyno that judged.
-    dyno: Dyno,
-    record: RecordSize,
+    pub(crate) dyno: Dyno,
+    pub(crate) record: RecordSize,
     trials_done: usize,
     trials_planned: usize,
     valid: usize,
@@ -54,10 +54,20 @@ impl Verdict {
 
     /// The verdict that is kept in a run's folder; `None` when there is none on the record as it is now.
     pub fn kept(folder: &Path) -> Option<Self> {
-        let kept: Self = serde_json::from_slice(&record::read_view(&folder.join(FILE))?).ok()?;
+        let kept = Self::parse(&record::read_view(&folder.join(FILE))?)?;
+        (RecordSize::of(folder).ok()? == kept.record).then_some(kept)
+    }
+
+    /// Reads the file's text; `None` when it is of another format, is no verdict on all trials of its record, or has
+    /// figures that no trial has.
+    pub(crate) fn parse(json: &[u8]) -> Option<Self> {
+        let kept: Self = serde_json::from_slice(json).ok()?;
         let is_known = kept.format == FORMAT && kept.version == VERSION;
-        let is_of_this = is_known && RecordSize::of(folder).ok()? == kept.record;
-        is_of_this.then_some(kept)
+        let judged = [kept.valid, kept.doubtful, kept.invalid];
+        let judged = judged.into_iter().try_fold(0_usize, usize::checked_add);
+        let is_of_all = judged == Some(kept.record.trials);
+        let is_whole = is_of_all && kept.best.is_none_or(|best| best.is_possible());
+        (is_known && is_whole).then_some(kept)
     }
 
     /// The file's text.
@@ -156,6 +166,19 @@ mod tests {
         assert_eq!(Verdict::kept(folder.path()), None, "of a later format");
         fs::write(&path, "no JSON").unwrap();
         assert_eq!(Verdict::kept(folder.path()), None);
+    }
+
+    #[test]
+    fn a_verdict_on_other_trials_than_those_of_its_record_is_not_shown() {
+        let run = sample::run();
+        let verdict = write_verdict(&run, recorded(&run).path());
+        assert_eq!(Verdict::parse(verdict.json().as_bytes()), Some(verdict.clone()));
+        for valid in [verdict.valid + 1, usize::MAX] {
+            let other = Verdict { valid, ..verdict.clone() };
+            assert_eq!(Verdict::parse(other.json().as_bytes()), None);
+        }
+        let negative = verdict.json().replace("\"p99_ns\": ", "\"p99_ns\": -");
+        assert_eq!(Verdict::parse(negative.as_bytes()), None, "{negative}");
     }
 
     #[test]

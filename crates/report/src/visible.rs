@@ -12,6 +12,22 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(|c| sign(c).unwrap_or(c)).collect())
 }
 
+/// JSON with the same characters written as `\u009b`: JSON escapes only the first 32 by itself. They are in its texts
+/// alone, so that it means the same.
+pub(crate) fn visible_json(json: String) -> String {
+    if json.chars().all(|c| sign(c).is_none()) {
+        return json;
+    }
+    let mut shown = String::with_capacity(json.len());
+    for c in json.chars() {
+        match sign(c) {
+            Some(_) => shown.push_str(&format!("\\u{:04x}", u32::from(c))),
+            None => shown.push(c),
+        }
+    }
+    shown
+}
+
 /// The sign in place of a character.
 fn sign(c: char) -> Option<char> {
     match c {
@@ -33,6 +49,14 @@ fn sign(c: char) -> Option<char> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn json_with_control_characters_means_the_same() {
+        let text = "a\u{9b}31m\u{202e}\u{7f}\u{1b}\n\"é";
+        let json = visible_json(serde_json::to_string_pretty(&[text]).unwrap());
+        assert_eq!(json, "[\n  \"a\\u009b31m\\u202e\\u007f\\u001b\\n\\\"é\"\n]");
+        assert_eq!(serde_json::from_str::<Vec<String>>(&json).unwrap(), [text]);
+    }
 
     #[test]
     fn control_characters_are_shown_as_signs() {

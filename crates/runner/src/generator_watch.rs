@@ -24,7 +24,7 @@ const SLEEP_NS: Nanos = 5_000_000;
 /// From this oversleep on it is a stall. Scheduling reached 31 ms on a machine with four busy threads for each core.
 const STALL_NS: Nanos = 50_000_000;
 /// How many stalls are kept, to bound the record on a machine that is short of CPU all the time.
-const STALLS_MAX: usize = 1_000;
+pub(crate) const STALLS_MAX: usize = 1_000;
 
 /// An edge of the measured window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,6 +6,8 @@
 
 mod division;
 mod fleet;
+#[cfg(test)]
+mod fuzz;
 pub(crate) mod job;
 pub(crate) mod job_workload;
 mod known;

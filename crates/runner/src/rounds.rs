@@ -51,7 +51,7 @@ pub(crate) struct Rounds<'p> {
     index: usize,
     /// The round in progress.
     current: BTreeMap<Point, OfRound>,
-    /// The figure in the rounds before; `None` once it was not known in one of them, as in reports.
+    /// The figure in the rounds before; `None` once it had no upper bound in one of them, as in reports.
     figures: BTreeMap<Point, Option<Vec<RoundFigure>>>,
     /// What the rounds before show, in words.
     so_far: String,
@@ -113,10 +113,10 @@ impl<'p> Rounds<'p> {
         for (point, of_round) in std::mem::take(&mut self.current) {
             let known = self.figures.entry(point).or_insert_with(|| Some(Vec::new()));
             let Some(sums) = of_round.sums else { continue };
-            match (sums.value(self.rule.figure), known.as_mut()) {
-                (Some(value), Some(figures)) => {
+            match (sums.within(self.rule.figure), known.as_mut()) {
+                (Some([value, most]), Some(figures)) => {
                     let (round, place) = (last.repetition, of_round.place);
-                    figures.push(RoundFigure { round, place, value });
+                    figures.push(RoundFigure { round, place, value, most });
                 }
                 _ => *known = None,
             }
@@ -230,7 +230,7 @@ mod tests {
         let rounds = |spread: f64| -> Vec<RoundFigure> {
             let value =
                 |round: u32| if round.is_multiple_of(2) { spread.exp() } else { (-spread).exp() };
-            (0..6).map(|round| RoundFigure { round, place: 0, value: value(round) }).collect()
+            (0..6).map(|round| RoundFigure::exact(round, 0, value(round))).collect()
         };
         let found = compare_by(Some(rule), &rounds(0.0), &rounds(spread), 0.01).unwrap();
         Some(RoundsLook::at(rule, &found))

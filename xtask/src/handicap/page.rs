@@ -84,8 +84,8 @@ of 3, 5 or 10 %. The *truth* is the ratio of the throughputs over the rounds of 
 interval; nothing is adjusted in it. A comparison has *found* the handicap when its 95 % interval lies below 1. *Truth
 in it* counts the comparisons whose interval has the truth, made anew for each without its own rounds. Half the width
 of the interval, and the minutes with all starts of servers, are medians. *Adjusted* is the ratio with the machine's
-own speed removed; it counts in place of the measured one where the speed explains a part of the variance
-(*explained*).
+own speed removed; it counts in place of the measured one where the speed explains a larger part of the variance
+(*explained*) than measuring it took of the time.
 ";
 
 const HANDICAPS: [&str; 13] = [

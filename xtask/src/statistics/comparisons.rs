@@ -74,7 +74,7 @@ impl Variants {
         for ((round, variant), place) in order(seed).into_iter().zip(0..) {
             let factor = if variant == 0 { 1.0 } else { self.truth };
             let value = self.kind.throughput(factor, Place { seed, trials: place })?;
-            figures[variant].push(RoundFigure { round, place, value });
+            figures[variant].push(RoundFigure::exact(round, place, value));
         }
         let compared = compare(&figures[0], &figures[1], plan::LEAST_DIFFERENCE);
         compared.filter(|it| it.ratio.rounds > 1).context("nothing to compare")

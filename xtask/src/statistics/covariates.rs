@@ -2,8 +2,8 @@
 //! taken out: whether the intervals have the truth, also where the variant itself moves a covariate.
 
 use analysis::{
-    Adjustment, Comparison, CovariateRole, MeasuredVariant, RoundFigure, Significance, Timing,
-    WindowFigure, adjust, compare, geometric_mean,
+    Adjustment, Comparison, CovariateRole, MeasuredVariant, RoundFigure, Significance, Terms,
+    Timing, WindowFigure, adjust, adjust_regardless, compare, geometric_mean,
 };
 use anyhow::Context;
 use engine::MachineNoise;
@@ -29,6 +29,8 @@ const STEPS: u64 = 20;
 /// Standard deviations of logarithms: of what a restart changes, and of what is left of a window's own.
 const OF_RESTART: f64 = 0.01;
 const OF_WINDOW: f64 = 0.02;
+/// The part of the time that measuring takes: a twentieth of a window, 50 ms at most, before and after it.
+const COST: f64 = 0.1 / 2.1;
 /// The true ratio where there is a difference.
 const TRUTH: f64 = 1.03;
 /// The covariates: arithmetic and round trips between loads, and the generator's CPU time for a transaction.
@@ -36,12 +38,14 @@ const TIMINGS: [Timing; 3] = [Timing::BetweenLoads, Timing::BetweenLoads, Timing
 /// How each follows the machine's speed, and the standard deviation of its own noise.
 const COVARIATES: [(f64, f64); 3] = [(1.0, 0.01), (0.8, 0.02), (0.9, 0.01)];
 
-/// Two variants on a machine, and what one of them does to the covariate of the load.
+/// Two variants on a machine, and what one of them does to covariates.
 pub(super) struct Controlled {
     machine: &'static str,
     noise: Vec<Noise>,
     rounds: u32,
-    /// The variant's part more of the covariate of the load.
+    /// The covariates that the variant moves.
+    moves: Timing,
+    /// Its part more of them.
     moved: f64,
 }
 
@@ -50,10 +54,12 @@ pub(super) struct Controlled {
 pub(super) struct Controls {
     raw: Intervals,
     adjusted: Intervals,
-    /// With the covariate of the load, whatever the variant does to it.
+    /// With the covariates that the variant moves, whatever it does to them, and those between loads.
     regardless: Intervals,
     /// Comparisons in which the covariate of the load was used.
     load_used: Share,
+    /// Comparisons in which those between loads were not dropped.
+    between_kept: Share,
     explained: f64,
 }
 
@@ -74,9 +80,9 @@ type Sides = [Vec<WindowFigure>; 2];
 impl Case for Controlled {
     const TITLE: &'static str = "Covariates";
     const HEAD: &'static str = "\
-| machine | rounds | the variant moves the load's covariate by % | explained % | alarms % | adjusted | half width of the \
-95 % interval, % | adjusted | a true 3 % is found % | adjusted | the load's covariate is used % | alarms if it always were |
-|---|---|---|---|---|---|---|---|---|---|---|---|";
+| machine | rounds | the variant moves | explained % | alarms % | adjusted | half width of the 95 % interval, % | adjusted | \
+a true 3 % is found % | adjusted | the load's covariate is used % | those between loads are kept % | alarms if the moved ones always were used |
+|---|---|---|---|---|---|---|---|---|---|---|---|---|";
     type Found = Controls;
 
     fn all() -> Vec<Self> {
@@ -91,8 +97,19 @@ impl Case for Controlled {
         let mut all = Vec::new();
         for rounds in [4, 8] {
             for (machine, noise) in &machines {
-                for moved in [0.0, 0.01, 0.02] {
-                    all.push(Self { machine: *machine, noise: noise.clone(), rounds, moved });
+                let moves = [
+                    (Timing::DuringLoad, [0.0, 0.01, 0.02].as_slice()),
+                    (Timing::BetweenLoads, [0.01, 0.02, 0.05].as_slice()),
+                ];
+                for (moves, parts) in moves {
+                    let of = |moved: &f64| Self {
+                        machine,
+                        noise: noise.clone(),
+                        rounds,
+                        moves,
+                        moved: *moved,
+                    };
+                    all.extend(parts.iter().map(of));
                 }
             }
         }
@@ -105,21 +122,22 @@ impl Case for Controlled {
             all.raw.add([equal.raw, faster.raw]);
             all.adjusted.add([equal.answer(), faster.answer()]);
             all.regardless.add([equal.regardless, faster.regardless]);
-            let role = equal.adjustment.covariates[2].role;
-            all.load_used.add(role == CovariateRole::Used);
+            let [between, _, load] = equal.adjustment.covariates[..] else { unreachable!() };
+            all.load_used.add(load.role == CovariateRole::Used);
+            all.between_kept.add(between.role != CovariateRole::Moved);
             all.explained += equal.adjustment.explained.unwrap_or(0.0).max(0.0);
         }
         Ok(all)
     }
 
     fn row(&self, found: &Controls) -> String {
-        let Controls { raw, adjusted, regardless, load_used, explained } = found;
+        let Controls { raw, adjusted, regardless, load_used, between_kept, explained } = found;
         let mean = |sum: f64| 100.0 * sum / load_used.of as f64;
         format!(
-            "| {} | {} | {:.0} | {:.0} | {} | {} | {:.2} | {:.2} | {} | {} | {} | {} |",
+            "| {} | {} | {} | {:.0} | {} | {} | {:.2} | {:.2} | {} | {} | {} | {} | {} |",
             self.machine,
             self.rounds,
-            100.0 * self.moved,
+            self.does(),
             mean(*explained),
             raw.alarms,
             adjusted.alarms,
@@ -128,6 +146,7 @@ impl Case for Controlled {
             raw.found,
             adjusted.found,
             load_used,
+            between_kept,
             regardless.alarms,
         )
     }
@@ -135,10 +154,16 @@ impl Case for Controlled {
     fn goals(found: &[(Self, Controls)], goals: &mut Goals) {
         let of = |share: fn(&Controls) -> Share| -> Seen {
             let name = |case: &Self| {
-                let percent = 100.0 * case.moved;
-                format!("{}, {} rounds, moved by {percent:.0} %", case.machine, case.rounds)
+                format!(
+                    "{}, {} rounds, the variant moves {}",
+                    case.machine,
+                    case.rounds,
+                    case.does()
+                )
             };
-            found.iter().map(|(case, found)| (name(case), share(found))).collect()
+            // Of a variant that slows the machine between loads nothing is promised.
+            let promised = found.iter().filter(|(case, _)| case.moves == Timing::DuringLoad);
+            promised.map(|(case, found)| (name(case), share(found))).collect()
         };
         goals.at_most("alarms with covariates", 7.0, &of(|it| it.adjusted.alarms));
         let covered: fn(&Controls) -> Share = |it| {
@@ -162,25 +187,41 @@ impl Compared {
         self.adjustment.adjusted.as_ref().map_or(self.raw, |it| it.comparison)
     }
 
-    fn of([baseline, variant]: &Sides) -> Option<Self> {
+    fn of(moves: Timing, [baseline, variant]: &Sides) -> Option<Self> {
         let (base_rounds, rounds) = (in_rounds(baseline)?, in_rounds(variant)?);
         let baseline = MeasuredVariant { rounds: &base_rounds, windows: baseline };
         let variant = MeasuredVariant { rounds: &rounds, windows: variant };
         let least = plan::LEAST_DIFFERENCE;
         let raw = compare(&base_rounds, &rounds, least)?;
-        let adjustment = adjust(&TIMINGS, baseline, variant, least)?;
-        let all = adjust(&[Timing::BetweenLoads; 3], baseline, variant, least)?;
-        Some(Self { raw, adjustment, regardless: all.adjusted.map_or(raw, |it| it.comparison) })
+        let terms = Terms { least_difference: least, cost: COST };
+        let adjustment = adjust(&TIMINGS, baseline, variant, terms)?;
+        let used = match moves {
+            Timing::DuringLoad => [0, 1, 2].as_slice(),
+            // That of the load is hardly ever used.
+            Timing::BetweenLoads => &[0, 1],
+        };
+        let all = adjust_regardless(used, TIMINGS.len(), baseline, variant, least);
+        Some(Self { raw, adjustment, regardless: all.map_or(raw, |it| it.comparison) })
     }
 }
 
 impl Controlled {
+    /// What the variant does to covariates, in words.
+    fn does(&self) -> String {
+        let percent = 100.0 * self.moved;
+        match self.moves {
+            _ if self.moved == 0.0 => "nothing".to_owned(),
+            Timing::DuringLoad => format!("the load's by {percent:.0} %"),
+            Timing::BetweenLoads => format!("those between loads by {percent:.0} %"),
+        }
+    }
+
     /// The comparison of equal variants, and that of the same windows where one variant is faster.
     fn compared(&self, seed: u64) -> anyhow::Result<[Compared; 2]> {
         let equal = self.windows(seed);
         let mut faster = equal.clone();
         faster[1].iter_mut().for_each(|window| window.value *= TRUTH);
-        let of = |sides: &Sides| Compared::of(sides).context("nothing to compare");
+        let of = |sides: &Sides| Compared::of(self.moves, sides).context("nothing to compare");
         Ok([of(&equal)?, of(&faster)?])
     }
 
@@ -202,7 +243,8 @@ impl Controlled {
                 at += TIME_NS;
                 let between = f64::midpoint(before, slowness(at));
                 let moved = self.moved.ln_1p() * side as f64;
-                let follow = [between, between, -speed.ln()].into_iter().zip([0.0, 0.0, moved]);
+                let shifts = TIMINGS.map(|timing| if timing == self.moves { moved } else { 0.0 });
+                let follow = [between, between, -speed.ln()].into_iter().zip(shifts);
                 let covariates =
                     follow.zip(COVARIATES).map(|((slow, moved), (part, deviation))| {
                         (part * slow + moved + deviation * normal(&mut draws)).exp()
@@ -233,7 +275,7 @@ fn in_rounds(windows: &[WindowFigure]) -> Option<Vec<RoundFigure>> {
     let of = |windows: &[WindowFigure]| {
         let values: Vec<f64> = windows.iter().map(|window| window.value).collect();
         // Both variants have the same place in the order: their windows take turns.
-        Some(RoundFigure { round: windows[0].round, place: 0, value: geometric_mean(&values)? })
+        Some(RoundFigure::exact(windows[0].round, 0, geometric_mean(&values)?))
     };
     rounds.map(of).collect()
 }
@@ -242,17 +284,18 @@ fn in_rounds(windows: &[WindowFigure]) -> Option<Vec<RoundFigure>> {
 mod tests {
     use super::*;
 
-    fn counted(machine: &str, moved: f64) -> Controls {
+    fn counted(machine: &str, moves: Timing, moved: f64) -> Controls {
         let cases = Controlled::all();
-        let is_it =
-            |case: &&Controlled| case.machine == machine && case.moved == moved && case.rounds == 8;
+        let is_it = |case: &&Controlled| {
+            (case.machine, case.moves, case.moved, case.rounds) == (machine, moves, moved, 8)
+        };
         cases.iter().find(is_it).unwrap().found(48, 1).unwrap()
     }
 
     /// 48 comparisons: with a level of 5 %, more than 9 alarms have a probability of less than 0.1 %.
     #[test]
     fn covariates_narrow_the_interval_and_raise_no_alarms_for_equal_variants() {
-        let found = counted("autocorrelated, 10 s", 0.0);
+        let found = counted("autocorrelated, 10 s", Timing::DuringLoad, 0.0);
         assert!(found.adjusted.alarms.count <= 9, "{found:?}");
         // Without the machine's noise a round varies by this much, and an interval of 8 rounds is 2.3646 standard errors
         // wide to each side, times 0.9650 for the mean of a standard deviation of 8 values.
@@ -265,9 +308,23 @@ mod tests {
 
     #[test]
     fn a_covariate_that_the_variant_moves_would_raise_alarms_and_is_not_used() {
-        let found = counted("autocorrelated, 1 s", 0.02);
+        let found = counted("autocorrelated, 1 s", Timing::DuringLoad, 0.02);
         assert!(found.adjusted.alarms.count <= 9, "{found:?}");
         assert!(found.regardless.alarms.count >= 24, "{found:?}");
         assert_eq!(found.load_used.count, 0, "{found:?}");
+    }
+
+    #[test]
+    fn a_variant_that_slows_the_machine_between_loads_would_raise_alarms_and_is_noticed() {
+        let found = counted("autocorrelated, 10 s", Timing::BetweenLoads, 0.05);
+        assert!(found.regardless.alarms.count >= 40, "{found:?}");
+        assert!(found.between_kept.count <= 2 && found.adjusted.alarms.count <= 9, "{found:?}");
+    }
+
+    #[test]
+    fn what_explains_less_than_it_costs_changes_nothing() {
+        let found = counted("as fast all the time", Timing::DuringLoad, 0.0);
+        assert_eq!(found.adjusted.alarms, found.raw.alarms, "{found:?}");
+        assert!(found.load_used.count == 0, "{found:?}");
     }
 }

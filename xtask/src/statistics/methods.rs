@@ -163,7 +163,7 @@ pub(super) fn in_rounds(values: &[f64], factors: &[f64], seed: u64) -> Vec<Vec<R
     let mut trials = values.iter().zip(0..);
     for (order, round) in orders.into_iter().zip(0..) {
         for (variant, (value, place)) in order.into_iter().zip(trials.by_ref()) {
-            figures[variant].push(RoundFigure { round, place, value: value * factors[variant] });
+            figures[variant].push(RoundFigure::exact(round, place, value * factors[variant]));
         }
     }
     figures

@@ -34,7 +34,7 @@ mod tests {
     /// A baseline of 1,000 and another measurement of it, in rounds.
     fn compared(values: &[f64]) -> Comparison {
         let rounds = |value: &dyn Fn(usize) -> f64| -> Vec<RoundFigure> {
-            let figure = |at: usize| RoundFigure { round: at as u32, place: 0, value: value(at) };
+            let figure = |at: usize| RoundFigure::exact(at as u32, 0, value(at));
             (0..values.len()).map(figure).collect()
         };
         compare(&rounds(&|_| 1_000.0), &rounds(&|at| values[at]), 0.01).unwrap()

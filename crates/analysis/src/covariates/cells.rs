@@ -77,7 +77,7 @@ impl Cells {
     ) -> Option<Vec<RoundFigure>> {
         let of = |figure: &RoundFigure| {
             let value = self.cell(figure.round)?.means[covariate].exp();
-            Some(RoundFigure { value, ..*figure })
+            Some(RoundFigure::exact(figure.round, figure.place, value))
         };
         rounds.iter().map(of).collect()
     }
@@ -94,8 +94,8 @@ impl Cells {
             let means = &self.cell(figure.round)?.means;
             let apart: Vec<f64> =
                 means.iter().zip(centre).map(|(mean, centre)| mean - centre).collect();
-            let value = figure.value * (-predicted(&apart, coefficients)).exp();
-            Some(RoundFigure { value, ..*figure })
+            let by = (-predicted(&apart, coefficients)).exp();
+            Some(RoundFigure { value: figure.value * by, most: figure.most * by, ..*figure })
         };
         rounds.iter().map(of).collect()
     }
@@ -103,6 +103,16 @@ impl Cells {
     /// The coefficients of these covariates, from the deviations within the cells.
     pub(super) fn fit(&self, used: &[usize]) -> Coefficients {
         fit(self.cells.iter(), used, self.covariates)
+    }
+
+    /// Whether there are enough windows to tell what these covariates explain, beside each round that is predicted.
+    pub(super) fn are_enough_for(&self, used: &[usize]) -> bool {
+        let needed = WINDOWS_FOR_EACH * used.len();
+        let freedom = |round: u32| -> usize {
+            let others = self.cells.iter().filter(|cell| cell.round != round);
+            others.map(|cell| cell.deviations.len() - 1).sum()
+        };
+        self.cells.iter().all(|cell| freedom(cell.round) >= needed)
     }
 
     /// The part of the variance within cells that these covariates explain. The windows of each round are predicted
@@ -113,13 +123,12 @@ impl Cells {
     /// Statistical Society B 36 (1974).
     pub(super) fn explained(&self, used: &[usize]) -> Option<f64> {
         let rounds: BTreeSet<u32> = self.cells.iter().map(|cell| cell.round).collect();
+        if used.is_empty() || !self.are_enough_for(used) {
+            return None;
+        }
         let (mut left, mut whole) = (0.0, 0.0);
         for round in rounds {
             let others = self.cells.iter().filter(|cell| cell.round != round);
-            let freedom: usize = others.clone().map(|cell| cell.deviations.len() - 1).sum();
-            if used.is_empty() || freedom < WINDOWS_FOR_EACH * used.len() {
-                return None;
-            }
             let coefficients = fit(others, used, self.covariates);
             let out = self.cells.iter().filter(|cell| cell.round == round);
             for (value, covariates) in out.flat_map(|cell| &cell.deviations) {

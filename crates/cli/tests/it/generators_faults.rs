@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use peers::Behaviour;
 use record::TrialStatus;
 
 use crate::generators::{TWO, generators_of, is_alive, recorded, run, transactions};
 use crate::own_server::{Background, wait_until};
-use crate::relay::{Direction, Passing, Relay};
+use crate::relay::{Direction, Relay};
 use crate::sandbox::{Sandbox, both};
 use crate::secrets::children;
 
@@ -56,49 +57,63 @@ fn assert_nothing_left(sandbox: &Sandbox) {
     wait_until("nothing is left", || children(sandbox).is_empty());
 }
 
-/// The failure of a run one of whose ways misbehaves in the load.
-fn failure_of(direction: Direction, passing: Passing, time: &str) -> String {
+/// The failure of a run one of whose ways misbehaves in the load, or how long its load was.
+fn ending_of(direction: Direction, behaviour: Behaviour, time: &str) -> String {
     let sandbox = Sandbox::new();
     let relay = Relay::start(&sandbox, Duration::ZERO);
     let generators = format!("time = \"{time}\"\ngenerators = [\"local\", \"{}\"]", relay.place());
     let run = measuring(&sandbox, &generators);
-    relay.set(direction, passing);
-    let why = failure(&sandbox, &run.finish());
+    relay.set(direction, behaviour);
+    let output = run.finish();
     assert_nothing_left(&sandbox);
-    why
+    match output.status.success() {
+        true => format!("complete after {time}"),
+        false => failure(&sandbox, &output),
+    }
 }
 
-#[test]
-fn a_generator_that_sends_something_else_in_the_load_is_lost_with_what_it_was() {
-    for (passing, expected) in [
-        (Passing::Flood, "a message of 2779096485 bytes"),
-        (Passing::TooLong, "a message of 4294967295 bytes"),
-        (Passing::HalfClose, "the connection has ended"),
-    ] {
-        let why = failure_of(Direction::FromGenerator, passing, "60s");
-        assert!(why.contains(expected), "{passing:?}: {why}");
+/// What the failure of such a run says, and how long its load would last.
+fn expected(direction: Direction, behaviour: Behaviour) -> (&'static str, &'static str) {
+    use Behaviour::{
+        Drip, Endless, Flood, HalfClose, NeverReads, Reorder, Reset, Silent, TooLong, TooShort,
+    };
+    match (direction, behaviour) {
+        // Without commands its generator ends as planned.
+        (Direction::ToGenerator, Drip) => ("complete after 3s", "3s"),
+        // Its generator gives the load up.
+        (Direction::ToGenerator, _) | (_, HalfClose | Reset) => ("the connection has ended", "60s"),
+        (_, Silent | NeverReads) => ("no sign of life for 5 s", "60s"),
+        (_, Flood) => ("a message of 2779096485 bytes", "60s"),
+        (_, TooLong) => ("a message of 4294967295 bytes", "60s"),
+        (_, TooShort) => ("a frame without its end", "60s"),
+        (_, Reorder) => ("a clock frame of the wrong side", "60s"),
+        // It is never silent, and its own end does not come.
+        (_, Drip | Endless) => ("the load is over, and it has not reported its end", "3s"),
     }
 }
 
 #[test]
-fn a_generator_that_is_silent_in_the_load_is_lost() {
-    let why = failure_of(Direction::FromGenerator, Passing::Silent, "60s");
-    assert!(why.contains("no sign of life for 5 s"), "{why}");
-}
-
-#[test]
-fn a_generator_that_drips_is_given_up_after_the_load() {
-    // Its bytes come one at a time, so it is never silent, and its end does not come within a day.
-    let why = failure_of(Direction::FromGenerator, Passing::Drip, "3s");
-    assert!(why.contains("the load is over, and it has not reported its end"), "{why}");
-}
-
-#[test]
-fn a_generator_that_gets_something_else_or_nothing_gives_the_load_up() {
-    for passing in [Passing::TooLong, Passing::HalfClose, Passing::Silent] {
-        let why = failure_of(Direction::ToGenerator, passing, "60s");
-        assert!(why.contains("the connection has ended"), "{passing:?}: {why}");
-    }
+fn a_generator_whose_connection_misbehaves_in_the_load_is_lost_with_the_reason() {
+    // More at the same time would keep each other from their signs of life.
+    const RUNS: usize = 5;
+    let ways = [Direction::FromGenerator, Direction::ToGenerator];
+    let cases = ways.map(|way| Behaviour::ALL.map(|behaviour| (way, behaviour))).concat();
+    thread::scope(|scope| {
+        for first in 0..RUNS {
+            // Messages without end cost all of the CPU time that there is.
+            let own = cases
+                .iter()
+                .filter(|case| format!("{case:?}").contains(&std::env::var("ONLY").unwrap()));
+            let own = own.skip(first).step_by(RUNS);
+            scope.spawn(move || {
+                for &(direction, behaviour) in own {
+                    let (words, time) = expected(direction, behaviour);
+                    let ending = ending_of(direction, behaviour, time);
+                    assert!(ending.contains(words), "{direction:?}, {behaviour:?}: {ending}");
+                }
+            });
+        }
+    });
 }
 
 #[test]

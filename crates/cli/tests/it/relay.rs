@@ -1,39 +1,27 @@
-//! What is between a run and one of its generators: passes on the bytes of both ways, late or not as they came.
+//! What is between a run and one of its generators: passes on the bytes of both ways, late or not at all.
 
 use std::fs::{File, OpenOptions};
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use peers::{Behaviour, WireSocket, dyno};
+
 use crate::sandbox::{Sandbox, both};
 
 /// Bytes that are read at once.
 const READ_BYTES: usize = 64 << 10;
-/// No frame begins with these bytes.
-const NO_MEANING: [u8; 16 << 10] = [0xa5; 16 << 10];
-/// The greatest length that a frame can state.
-const GREATEST_LENGTH: [u8; 5] = [0xff, 0xff, 0xff, 0xff, 2];
-/// Shorter than the time after which a silent side is lost.
-const DRIP_PAUSE: Duration = Duration::from_secs(1);
 
 /// What happens to bytes on a way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Passing {
+#[derive(Clone, Copy, Debug)]
+enum Passing {
     /// They are passed on so much later.
     Late(Duration),
-    /// They are swallowed.
-    Silent,
-    /// They are passed on one by one, with long pauses.
-    Drip,
-    /// Bytes without meaning come in their place, without end.
-    Flood,
-    /// A frame of 4 GiB is announced in their place.
-    TooLong,
-    /// The way is closed.
-    HalfClose,
+    /// This comes in their place.
+    Hostile(Behaviour),
 }
 
 /// One of the two ways.
@@ -82,10 +70,39 @@ impl Relay {
         format!("command:{}", self.program.display())
     }
 
-    /// From now on this happens to bytes.
-    pub(crate) fn set(&self, direction: Direction, passing: Passing) {
+    /// From now on a way misbehaves.
+    pub(crate) fn set(&self, direction: Direction, behaviour: Behaviour) {
         let way = &self.ways[usize::from(direction == Direction::FromGenerator)];
-        *way.lock().unwrap_or_else(PoisonError::into_inner) = passing;
+        *way.lock().unwrap_or_else(PoisonError::into_inner) = Passing::Hostile(behaviour);
+    }
+}
+
+/// The two ends of a way that misbehaves.
+struct Way {
+    source: File,
+    target: Option<File>,
+}
+
+impl Read for Way {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.source.read(buffer)
+    }
+}
+
+impl Write for Way {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.target.as_mut().map_or(Ok(0), |target| target.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl WireSocket for Way {
+    fn half_close(&mut self) -> io::Result<()> {
+        self.target = None;
+        Ok(())
     }
 }
 
@@ -97,42 +114,30 @@ fn pass_on(from: &Path, to: &Path, passing: &Mutex<Passing>) {
     let (sender, parts) = mpsc::channel();
     let writer = thread::spawn(move || write(target, &parts));
     let mut buffer = vec![0; READ_BYTES];
-    while let Ok(length @ 1..) = source.read(&mut buffer) {
-        let (bytes, now) = (buffer[..length].to_vec(), Instant::now());
-        let passing = *passing.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_passed = match passing {
-            Passing::Late(delay) => sender.send((now + delay, bytes)).is_ok(),
-            Passing::Silent => true,
-            Passing::Drip => {
-                let mut due = (1..).map(|number| now + DRIP_PAUSE * number);
-                bytes.into_iter().all(|byte| sender.send((due.next().unwrap(), vec![byte])).is_ok())
-            }
-            Passing::Flood => loop {
-                // The writer ends with the other side; without a pause the channel would have all memory by then.
-                if sender.send((now, NO_MEANING.to_vec())).is_err() {
-                    break false;
+    let behaviour = loop {
+        let Ok(length @ 1..) = source.read(&mut buffer) else { break Behaviour::Reset };
+        match *passing.lock().unwrap_or_else(PoisonError::into_inner) {
+            Passing::Hostile(behaviour) => break behaviour,
+            Passing::Late(delay) => {
+                if sender.send((Instant::now() + delay, buffer[..length].to_vec())).is_err() {
+                    break Behaviour::Silent;
                 }
-                thread::sleep(Duration::from_millis(1));
-            },
-            Passing::TooLong => sender.send((now, GREATEST_LENGTH.to_vec())).is_ok(),
-            Passing::HalfClose => false,
-        };
-        if !is_passed {
-            break;
+            }
         }
-    }
+    };
     drop(sender);
-    writer.join().unwrap();
-    // What still comes is read, so that only the other direction of this side is closed.
-    while let Ok(1..) = source.read(&mut buffer) {}
+    let target = Some(writer.join().unwrap());
+    // The way in which the other side ends does not matter here.
+    drop(peers::play(Way { source, target }, &behaviour.acts(&dyno::in_use())));
 }
 
-/// Writes each part when it is due, until there are no more.
-fn write(mut target: File, parts: &mpsc::Receiver<(Instant, Vec<u8>)>) {
+/// Writes each part when it is due, until there are no more. Returns the end of the way.
+fn write(mut target: File, parts: &mpsc::Receiver<(Instant, Vec<u8>)>) -> File {
     for (due, bytes) in parts {
         thread::sleep(due.saturating_duration_since(Instant::now()));
         if target.write_all(&bytes).is_err() {
-            return;
+            break;
         }
     }
+    target
 }

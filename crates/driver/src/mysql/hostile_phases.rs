@@ -4,18 +4,26 @@
 use std::future::poll_fn;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::Duration;
 
 use measure::Failure;
 use net::{Clock, Handle, Runtime};
 use nix::sys::socket::{Backlog, listen};
-use peers::{Behaviour, Phase, mysql};
+use peers::{Behaviour, Phase, mysql, tls};
 
+use super::fuzz::RSA_KEY;
 use super::{ConnectOptions, LoginSources, Session, Url};
-use crate::virtual_peer::{Bounds, Ending, TIMEOUTS, line};
+use crate::loader::Loader;
+use crate::virtual_peer::{Bounds, Ending, TIMEOUTS, line, told};
+use crate::{Timeouts, Value};
 
 /// More than the kernel keeps of a message that nobody reads.
 const LONG_STATEMENT_BYTES: usize = 1 << 20;
+/// The length of a row, which has a packet of its own and is more than the kernel keeps.
+const ROW_BYTES: usize = 300_000;
+/// So many rows are sent by LOAD DATA LOCAL.
+const LOCAL_ROWS: usize = 4;
 /// A short message may have 1 MiB, and the buffer that grows with it has twice that.
 const SHORT_MESSAGES_BYTES: usize = 2 << 20;
 /// What the kernel keeps between the peer and the client is part of what was sent.
@@ -25,26 +33,31 @@ const KERNEL_BYTES: usize = 1 << 20;
 #[derive(Clone, Copy)]
 enum Step {
     Connect,
-    ConnectWithTls,
     Prepare,
     Query,
     Rows,
+    Execute,
     Fetch,
+    Load,
+    LoadLocal,
     Close,
 }
 
-/// All phases of a connection.
-fn phases() -> [(Phase, Step); 8] {
-    [
-        (mysql::at_greeting(), Step::Connect),
-        (mysql::at_tls(), Step::ConnectWithTls),
-        (mysql::at_authentication(), Step::Connect),
+/// The phases behind the greeting, or behind the handshake of TLS.
+fn phases() -> Vec<(Phase, Step)> {
+    let mut phases = vec![(mysql::at_authentication(), Step::Connect)];
+    phases.extend(mysql::at_further_authentication().map(|phase| (phase, Step::Connect)));
+    phases.extend([
         (mysql::at_prepare(), Step::Prepare),
         (mysql::at_query(), Step::Query),
         (mysql::at_rows(), Step::Rows),
+        (mysql::at_execute(), Step::Execute),
         (mysql::at_fetch(), Step::Fetch),
-        (mysql::at_close(), Step::Close),
-    ]
+        (Phase { name: "prepared insert", ..mysql::at_execute() }, Step::Load),
+    ]);
+    phases.extend(mysql::at_local_rows(LOCAL_ROWS).map(|phase| (phase, Step::LoadLocal)));
+    phases.push((mysql::at_close(), Step::Close));
+    phases
 }
 
 impl Step {
@@ -52,10 +65,12 @@ impl Step {
         let query = TIMEOUTS.query.unwrap();
         let short = SHORT_MESSAGES_BYTES;
         let (time, kept_bytes) = match self {
-            Self::Connect | Self::ConnectWithTls => (TIMEOUTS.connect, short),
+            Self::Connect => (TIMEOUTS.connect, short),
             Self::Prepare => (query, short),
             // Skipped by the heads of its packets.
-            Self::Query | Self::Close => (query, 64 << 10),
+            Self::Query | Self::Execute | Self::Load | Self::LoadLocal | Self::Close => {
+                (query, 64 << 10)
+            }
             // As much as comes in this time: one unit in each millisecond, in a buffer that doubles.
             Self::Rows | Self::Fetch => (query, 2 * (16 << 10) * 200 + (128 << 10)),
         };
@@ -66,13 +81,26 @@ impl Step {
     async fn perform(self, session: &mut Session) -> Result<(), Failure> {
         let statement = "x".repeat(LONG_STATEMENT_BYTES);
         match self {
-            Self::Connect | Self::ConnectWithTls | Self::Close => Ok(()),
+            Self::Connect | Self::Close => Ok(()),
             Self::Prepare => session.prepare(&statement).await.map(drop),
             Self::Query => {
                 session.begin_run(&statement)?;
                 poll_fn(|_| session.poll_answer()).await.map(drop)
             }
             Self::Rows => session.rows("SELECT 1").await.map(drop),
+            Self::Execute => {
+                let statement = session.prepare("DO 1").await?;
+                session.begin_execute(statement, &[])?;
+                poll_fn(|_| session.poll_answer()).await.map(drop)
+            }
+            Self::Load | Self::LoadLocal => {
+                let rows = if session.sends_local_rows() { LOCAL_ROWS } else { 1 };
+                let mut loader = Loader::mysql(session, "t", &["c"]);
+                for _ in 0..rows {
+                    loader.push(&[Value::Text(&statement[..ROW_BYTES])]).await?;
+                }
+                loader.finish().await.map(drop)
+            }
             Self::Fetch => {
                 let statement = session.prepare("SELECT 1").await?;
                 session.begin_fetch(statement, &[])?;
@@ -82,26 +110,40 @@ impl Step {
     }
 }
 
-async fn connect(handle: &Handle, path: &Path, step: Step) -> Result<Session, Failure> {
-    let mode = if matches!(step, Step::ConnectWithTls) { "REQUIRED" } else { "DISABLED" };
-    let url = format!("mysql://root@localhost?socket={}&ssl-mode={mode}", path.display());
-    let config = Url::parse(&url).unwrap().resolve(&LoginSources::default()).unwrap();
-    let opening = ConnectOptions { index: 0, timeouts: TIMEOUTS, sends_local_rows: false };
+/// Whether the connection is encrypted.
+#[derive(Clone, Copy)]
+enum Mode {
+    Disabled,
+    Required,
+}
+
+async fn connect(
+    handle: &Handle,
+    path: &Path,
+    (step, mode): (Step, Mode),
+) -> Result<Session, Failure> {
+    let mode = if matches!(mode, Mode::Required) { "REQUIRED" } else { "DISABLED" };
+    let url = format!("mysql://root:hors3@localhost?socket={}&ssl-mode={mode}", path.display());
+    let sends_local_rows = matches!(step, Step::LoadLocal);
+    open(handle, &url, ConnectOptions { index: 0, timeouts: TIMEOUTS, sends_local_rows }).await
+}
+
+async fn open(handle: &Handle, url: &str, opening: ConnectOptions) -> Result<Session, Failure> {
+    let config = Url::parse(url).unwrap().resolve(&LoginSources::default()).unwrap();
     Session::connect(handle, &config, &opening).await
 }
 
 /// Connects and does what ends in the phase.
-async fn client(handle: Handle, path: PathBuf, step: Step) -> Ending {
+async fn client(handle: Handle, path: PathBuf, (step, mode): (Step, Mode)) -> Ending {
     let began = handle.now();
-    let mut session = match connect(&handle, &path, step).await {
+    let mut session = match connect(&handle, &path, (step, mode)).await {
         Ok(session) => session,
         Err(failure) => {
             let elapsed = Duration::from_nanos(handle.now() - began);
             return Ending { result: Err(failure), elapsed, kept_bytes: 0 };
         }
     };
-    let is_login = matches!(step, Step::Connect | Step::ConnectWithTls);
-    let began = if is_login { began } else { handle.now() };
+    let began = if matches!(step, Step::Connect) { began } else { handle.now() };
     let result = step.perform(&mut session).await;
     let elapsed = Duration::from_nanos(handle.now() - began);
     let kept_bytes = session.kept_bytes();
@@ -112,15 +154,58 @@ async fn client(handle: Handle, path: PathBuf, step: Step) -> Ending {
     Ending { result, elapsed: Duration::from_nanos(handle.now() - began), kept_bytes }
 }
 
-#[test]
-fn a_hostile_server_ends_in_time_with_a_named_failure_in_every_phase() {
+/// The lines of these phases.
+fn table(phases: impl IntoIterator<Item = (Phase, Step)>, mode: Mode) -> String {
     let mut table = Vec::new();
-    for (phase, step) in phases() {
+    for (phase, step) in phases {
         for behaviour in Behaviour::ALL {
-            let client = |handle, path| client(handle, path, step);
+            let client = |handle, path| client(handle, path, (step, mode));
             table.push(line((&phase, behaviour), step.bounds(), client));
         }
     }
+    table.join("\n")
+}
+
+#[test]
+fn a_hostile_server_ends_in_time_with_a_named_failure_in_every_phase() {
+    let greeting = [(mysql::at_greeting(), Step::Connect)];
+    insta::assert_snapshot!(table(greeting.into_iter().chain(phases()), Mode::Disabled));
+}
+
+#[test]
+fn a_hostile_server_ends_in_time_with_a_named_failure_in_every_phase_of_tls() {
+    let record = tls::at_record(&mysql::after_tls_request(Vec::new()));
+    let handshake = [mysql::at_tls(), record].map(|phase| (phase, Step::Connect));
+    let encrypted = phases().into_iter().map(|(phase, step)| (mysql::within_tls(phase), step));
+    insta::assert_snapshot!(table(handshake.into_iter().chain(encrypted), Mode::Required));
+}
+
+/// How a login at a peer on TCP ends that needs its RSA key, in real time: over a unix socket no key is needed.
+fn ending_with_key(phase: &Phase, behaviour: Behaviour) -> String {
+    use Behaviour::{Drip, NeverReads, Silent, TooShort};
+    // Long where it does not pass, for busy machines.
+    let does_pass = matches!(behaviour, Silent | Drip | NeverReads | TooShort);
+    let connect = if does_pass { TIMEOUTS.connect } else { Duration::from_secs(100) };
+    let timeouts = Timeouts { connect, ..TIMEOUTS };
+    let address = peers::serve(behaviour.acts(phase)).unwrap().to_string();
+    let url = format!("mysql://root:hors3@{address}?ssl-mode=DISABLED&get-server-public-key=1");
+    let mut runtime = Runtime::new(Clock::monotonic()).unwrap();
+    let handle = runtime.handle();
+    let opening = ConnectOptions { index: 0, timeouts, sends_local_rows: false };
+    let opened = runtime.block_on(async move { open(&handle, &url, opening).await.map(drop) });
+    let ending = told(opened.unwrap(), &address);
+    format!("{:<18} {:<10} {ending}", phase.name, format!("{behaviour:?}"))
+}
+
+#[test]
+fn a_hostile_server_that_sends_its_key_ends_with_a_named_failure() {
+    let phases = &mysql::at_key(RSA_KEY);
+    let table: Vec<String> = thread::scope(|scope| {
+        let cases = phases.iter().flat_map(|phase| Behaviour::ALL.map(|it| (phase, it)));
+        let start = |(phase, behaviour)| scope.spawn(move || ending_with_key(phase, behaviour));
+        let threads: Vec<_> = cases.map(start).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
     insta::assert_snapshot!(table.join("\n"));
 }
 
@@ -135,7 +220,7 @@ fn a_server_that_accepts_no_connection_ends_at_the_connect_time_out() {
     let mut runtime = Runtime::new(Clock::simulated()).unwrap();
     let handle = runtime.handle();
     let ended = runtime.block_on(async move {
-        let failure = connect(&handle, &path, Step::Connect).await.unwrap_err();
+        let failure = connect(&handle, &path, (Step::Connect, Mode::Disabled)).await.unwrap_err();
         (failure, Duration::from_nanos(handle.now()))
     });
     let (failure, elapsed) = ended.unwrap();

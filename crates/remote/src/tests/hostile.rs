@@ -1,4 +1,4 @@
-//! Programs that misbehave in place of a dyno in another place, in every phase of the begin of a connection.
+//! Programs that misbehave in place of a dyno in another place, in every phase of a connection.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -15,6 +15,11 @@ use crate::peer::{Peer, StartOptions};
 
 /// How long a step may take without progress.
 const BOUND: Duration = Duration::from_secs(2);
+
+/// Longer than a silent side is waited for.
+const MESSAGE_BOUND: Duration = Duration::from_secs(7);
+/// So many messages are received at most.
+const MESSAGES_MAX: usize = 1_000;
 
 /// How a connection ends with a program that misbehaves in this way.
 fn ending(phase: usize, behaviour: Behaviour) -> String {
@@ -43,6 +48,7 @@ fn ending(phase: usize, behaviour: Behaviour) -> String {
     let place = Place::parse(&format!("command:{}", bridge.display())).unwrap();
     let error = match Peer::start(&place, &options, &|| false) {
         Err(error) => error.root_cause().to_string(),
+        Ok(peer) if phase.name == peers::dyno::in_use().name => end_of_messages(&peer),
         Ok(peer) => match peer.compare_clocks() {
             Err(error) => error.to_string(),
             Ok(compared) => format!("none: {compared:?}"),
@@ -53,8 +59,21 @@ fn ending(phase: usize, behaviour: Behaviour) -> String {
     told.chars().take(70).collect::<String>().trim_end().to_owned()
 }
 
+/// Why no more messages can be received.
+fn end_of_messages(peer: &Peer) -> String {
+    let (_, receiver) = peer.split();
+    for _ in 0..MESSAGES_MAX {
+        match receiver.receive_within::<(u8, u8, u8, String)>(MESSAGE_BOUND) {
+            Ok(Some(_)) => {}
+            Ok(None) => return format!("no message within {MESSAGE_BOUND:?}"),
+            Err(error) => return error.to_string(),
+        }
+    }
+    format!("none: {MESSAGES_MAX} messages")
+}
+
 #[test]
-fn every_misbehaviour_at_the_begin_of_a_connection_ends_with_its_name() {
+fn every_misbehaviour_in_a_connection_ends_with_its_name() {
     let names = peers::dyno::phases(&[]).map(|phase| phase.name);
     let table: Vec<String> = thread::scope(|scope| {
         let threads: Vec<_> = (0..names.len())

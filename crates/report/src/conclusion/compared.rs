@@ -44,12 +44,12 @@ fn of_variant(digest: &Digest<'_>, group: &Group<'_, '_>, at: usize, name: &str)
         change: ratio.ratio - 1.0,
         interval: [ratio.low - 1.0, ratio.high - 1.0],
         largest: (1.0 - ratio.low_90).abs().max((ratio.high_90 - 1.0).abs()),
-        repetitions: ratio.rounds,
+        counts: ratio.logs.counts,
         unit: Unit::Round,
+        is_adjusted: group.is_adjusted(name),
     };
     values.extend(of_one(&verdict));
-    values.push(repetitions(&verdict));
-    values.extend(group.is_adjusted(name).then(|| ("adjusted", text("the machine's speed"))));
+    values.extend(repeated(&[verdict]));
     if points.len() > 1 {
         let is_alike = |point: &&&Point<'_>| {
             let alone = group.compare(point, group.judged_by(&[**point]));
@@ -124,14 +124,14 @@ pub(crate) fn of_loads(verdicts: &[Verdict]) -> (Code, Values) {
     };
     let figure = ("figure", text(first.figure.name()));
     if let [only] = verdicts {
-        let values = [vec![figure], of_one(only), vec![repetitions(only)]].concat();
+        let values = [vec![figure], of_one(only), repeated(verdicts)].concat();
         return (code(only), values);
     }
     let of = |wanted: Code| -> Vec<&Verdict> {
         verdicts.iter().filter(|it| code(it) == wanted).collect()
     };
     let loads = ("loads", Value::Small(verdicts.len() as u64));
-    let fewest = verdicts.iter().min_by_key(|it| it.repetitions).map(repetitions);
+    let repeated = repeated(verdicts);
     let (faster, slower) = (of(Code::Faster), of(Code::Slower));
     if !faster.is_empty() || !slower.is_empty() {
         let is_faster = faster.len() >= slower.len();
@@ -143,35 +143,52 @@ pub(crate) fn of_loads(verdicts: &[Verdict]) -> (Code, Values) {
         values.extend(changes(&most));
         let opposite = (!others.is_empty()).then_some(others.len() as u64);
         values.extend(opposite.map(|count| ("opposite", Value::Small(count))));
-        values.extend(fewest);
+        values.extend(repeated);
         return (code, values);
     }
     let all: Vec<&Verdict> = verdicts.iter().collect();
     if of(Code::NoDifference).len() == verdicts.len() {
         let largest = verdicts.iter().map(|it| it.largest).fold(0.0, f64::max);
         let values = vec![figure, loads, ("largest", Value::Part(largest))];
-        return (Code::NoDifference, values.into_iter().chain(fewest).collect());
+        return (Code::NoDifference, values.into_iter().chain(repeated).collect());
     }
     let values = [vec![figure, loads], changes(&all)].concat();
-    if verdicts.iter().all(|it| it.repetitions < ROUNDS_MIN) {
+    if verdicts.iter().all(|it| it.repetitions() < ROUNDS_MIN) {
         return (Code::NotRepeated, values);
     }
-    (Code::Undecided, values.into_iter().chain(ends(verdicts)).chain(fewest).collect())
+    (Code::Undecided, values.into_iter().chain(ends(verdicts)).chain(repeated).collect())
 }
 
-/// The number of repetitions, by their name.
-fn repetitions(verdict: &Verdict) -> (&'static str, Value) {
-    let name = match verdict.unit {
-        Unit::Round => "rounds",
-        Unit::Trial => "trials",
-        Unit::Run => "runs",
-    };
-    (name, Value::Small(verdict.repetitions as u64))
+/// How often verdicts were repeated, for programs the smallest number, and whether any is adjusted.
+fn repeated(verdicts: &[Verdict]) -> Values {
+    let Some(fewest) = verdicts.iter().min_by_key(|it| it.repetitions()) else { return Vec::new() };
+    let unit = fewest.unit;
+    let counts: Vec<[usize; 2]> = verdicts.iter().map(|it| it.counts).collect();
+    let mut values = vec![
+        (unit.name(), Value::Small(fewest.repetitions() as u64)),
+        ("repeated", text(times(unit, &counts))),
+        ("repetitions", text(unit.name())),
+    ];
+    let is_adjusted = verdicts.iter().any(|it| it.is_adjusted);
+    values.extend(is_adjusted.then(|| ("adjusted", text("the machine's speed"))));
+    values
+}
+
+/// How often both sides were repeated under each load, in a few words. The baseline's number comes first, and is told last.
+pub(super) fn times(unit: Unit, counts: &[[usize; 2]]) -> String {
+    let [least, most] = [counts.iter().flatten().min(), counts.iter().flatten().max()]
+        .map(|end| end.copied().unwrap_or_default());
+    let of_each = if unit == Unit::Round { "" } else { " of each" };
+    match counts {
+        _ if least == most => format!("{}{of_each}", unit.count(least)),
+        [[baseline, candidate]] => format!("{} against {baseline}", unit.count(*candidate)),
+        _ => format!("{least} to {}{of_each}", unit.count(most)),
+    }
 }
 
 /// The lowest and the highest end of all 95 % intervals.
 fn ends(verdicts: &[Verdict]) -> Values {
-    let known = || verdicts.iter().filter(|it| it.repetitions >= ROUNDS_MIN);
+    let known = || verdicts.iter().filter(|it| it.repetitions() >= ROUNDS_MIN);
     let lowest = known().map(|it| it.interval[0]).fold(f64::INFINITY, f64::min);
     let highest = known().map(|it| it.interval[1]).fold(f64::NEG_INFINITY, f64::max);
     vec![("lowest", Value::Change(lowest)), ("highest", Value::Change(highest))]

@@ -2,10 +2,12 @@
 
 use analysis::{Code as FindingCode, Peak, Scaling, Value, growth};
 
+use super::compared::times;
 use super::trials::{behind, not_believed};
 use super::words::Code;
 use super::{Conclusion, Place, Values, latency, per_s, percentile, text};
 use crate::digest::{Digest, Point};
+use crate::run_comparison::Unit;
 use crate::scaling;
 
 /// One conclusion for each system under each workload with several numbers of clients, or several rates.
@@ -91,6 +93,7 @@ fn over_clients(digest: &Digest<'_>, points: &[&Point<'_>]) -> Option<(Code, Val
             ("low", change(ratio.low)),
             ("high", change(ratio.high)),
             ("trials", small(ratio.rounds)),
+            ("repeated", text(times(Unit::Trial, &[ratio.logs.counts]))),
         ]);
         return Some((Code::ThroughputUndecided, values));
     }

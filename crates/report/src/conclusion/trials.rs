@@ -49,7 +49,7 @@ fn is_serious(validity: Validity) -> Severity {
 }
 
 /// The commonest reasons, each with the number of its trials when there are several trials.
-fn reasons(trials: &[&Trial<'_>], severity: Severity) -> String {
+pub(crate) fn reasons(trials: &[&Trial<'_>], severity: Severity) -> String {
     let mut counts: Vec<(String, usize)> = Vec::new();
     for trial in trials {
         let codes = trial.reason_codes().into_iter().filter(|code| code.severity() == severity);

@@ -72,54 +72,50 @@ impl Code {
             Self::Faster => (
                 "faster",
                 "{candidate} is faster than {baseline}[ under {workload}]: {figure} {change} (95 % interval {low} to \
-                 {high})[, {rounds:round|rounds}][, adjusted for {adjusted}][, {trials:trial|trials} of each][, \
-                 {runs:run|runs} of each][, over {loads} loads together, of which {alike:load|loads} alone would show it]",
+                 {high})[, {repeated}][, adjusted for {adjusted}][, over {loads} loads together, of which \
+                 {alike:load|loads} alone would show it]",
             ),
             Self::Slower => (
                 "slower",
                 "{candidate} is slower than {baseline}[ under {workload}]: {figure} {change} (95 % interval {low} to \
-                 {high})[, {rounds:round|rounds}][, adjusted for {adjusted}][, {trials:trial|trials} of each][, \
-                 {runs:run|runs} of each][, over {loads} loads together, of which {alike:load|loads} alone would show it]",
+                 {high})[, {repeated}][, adjusted for {adjusted}][, over {loads} loads together, of which \
+                 {alike:load|loads} alone would show it]",
             ),
             Self::FasterUnderLoads => (
                 "faster-under-loads",
                 "{candidate} is faster than {baseline} under {decided} of {loads} loads[ of {workload}]: {figure} \
-                 {least_change}[ to {most_change}][; it is slower under {opposite}][, {rounds:round|rounds}][, \
-                 {trials:trial|trials} of each][, {runs:run|runs} of each]",
+                 {least_change}[ to {most_change}][; it is slower under {opposite}][, {repeated}][, adjusted for \
+                 {adjusted}]",
             ),
             Self::SlowerUnderLoads => (
                 "slower-under-loads",
                 "{candidate} is slower than {baseline} under {decided} of {loads} loads[ of {workload}]: {figure} \
-                 {least_change}[ to {most_change}][; it is faster under {opposite}][, {rounds:round|rounds}][, \
-                 {trials:trial|trials} of each][, {runs:run|runs} of each]",
+                 {least_change}[ to {most_change}][; it is faster under {opposite}][, {repeated}][, adjusted for \
+                 {adjusted}]",
             ),
             Self::NoDifference => (
                 "no-difference",
                 "{candidate} and {baseline} show no difference[ under {workload}] larger than {largest} in {figure}[, \
-                 under {loads} loads][, {rounds:round|rounds}][, adjusted for {adjusted}][, {trials:trial|trials} of \
-                 each][, {runs:run|runs} of each]",
+                 under {loads} loads][, {repeated}][, adjusted for {adjusted}]",
             ),
             Self::SlightlyFaster => (
                 "slightly-faster",
                 "{candidate} is faster than {baseline}[ under {workload}], but perhaps by less than matters: {figure} \
-                 {least_change} (95 % interval {low} to {high})[, adjusted for {adjusted}][, {rounds:round|rounds}; \
-                 more rounds would narrow it][, {trials:trial|trials} of each; more trials would narrow it][, \
-                 {runs:run|runs} of each; more runs would narrow it]",
+                 {least_change} (95 % interval {low} to {high})[, adjusted for {adjusted}][, {repeated}; more \
+                 {repetitions} would narrow it]",
             ),
             Self::SlightlySlower => (
                 "slightly-slower",
                 "{candidate} is slower than {baseline}[ under {workload}], but perhaps by less than matters: {figure} \
-                 {least_change} (95 % interval {low} to {high})[, adjusted for {adjusted}][, {rounds:round|rounds}; \
-                 more rounds would narrow it][, {trials:trial|trials} of each; more trials would narrow it][, \
-                 {runs:run|runs} of each; more runs would narrow it]",
+                 {least_change} (95 % interval {low} to {high})[, adjusted for {adjusted}][, {repeated}; more \
+                 {repetitions} would narrow it]",
             ),
             Self::Undecided => (
                 "undecided",
                 "Whether {candidate} or {baseline} is faster[ under {workload}] is not decided: {figure} \
                  {least_change}[ to {most_change}][ (95 % interval {low} to {high})][ under {loads} loads][, with 95 % \
-                 intervals from {lowest} to {highest}][, adjusted for {adjusted}][, {rounds:round|rounds}; more rounds \
-                 would narrow it][, {trials:trial|trials} of each; more trials would narrow it][, {runs:run|runs} of \
-                 each; more runs would narrow it]",
+                 intervals from {lowest} to {highest}][, adjusted for {adjusted}][, {repeated}; more {repetitions} \
+                 would narrow it]",
             ),
             Self::NotRepeated => (
                 "not-repeated",
@@ -149,7 +145,7 @@ impl Code {
                 "throughput-growth-undecided",
                 "{system}, {workload}: whether throughput grows beyond {clients:client|clients}, with {per_s} per s, is \
                  not decided: {more_clients} clients change it by {change} (95 % interval {low} to \
-                 {high}), {trials:trial|trials} of each; more trials would narrow it[; {percentile} is \
+                 {high}), {repeated}; more trials would narrow it[; {percentile} is \
                  {latency_ns}][ {more}][; with {most_clients} clients it is {most_ns}][ {most_more}][; the curve of \
                  the {law} is highest at {peak_clients} (95 % interval {peak_low} to {peak_high}), with {peak_per_s} \
                  per s]",

@@ -3,11 +3,10 @@
 use std::time::Duration;
 
 use analysis::{Comparison, CovariateRole, Timing};
-use measure::{MachineSpeed, Nanos};
 
+use super::cost::Cost;
 use super::{Control, Controlled};
 use crate::comparison::{Group, interval};
-use crate::digest::Digest;
 use crate::number::{duration, number, percent};
 use crate::table::Table;
 
@@ -23,7 +22,7 @@ pub(crate) fn ratios(group: &Group<'_, '_>) -> Table {
     table = table.group().words("by").words("counts");
     table = table.group().numbers("as measured").numbers("95 % interval");
     table = table.group().numbers("adjusted").numbers("95 % interval");
-    table = table.group().numbers("explained").numbers("by all covariates");
+    table = table.group().numbers("explained").numbers("cost").numbers("explained by all");
     for (lead, figure, controlled) in group.controls() {
         let Controlled { measured, control, adjusted } = controlled;
         if control.is_none() && adjusted.is_none() {
@@ -37,7 +36,9 @@ pub(crate) fn ratios(group: &Group<'_, '_>) -> Table {
             adjusted.as_ref().map_or(["-".to_owned(), String::new()], |it| ratio(&it.found)),
         );
         let adjustment = control.as_ref().map(|control| &control.adjustment);
-        let parts = adjustment.map(|it| [it.explained, it.explained_by_all]).unwrap_or_default();
+        let cost = control.as_ref().map(|control| control.cost);
+        let parts = adjustment.map(|it| [it.explained, cost, it.explained_by_all]);
+        let parts = parts.unwrap_or_default();
         row.extend(parts.map(|part| part.map_or("-".to_owned(), percent)));
         table.row(row);
     }
@@ -51,7 +52,7 @@ pub(crate) fn covariates(group: &Group<'_, '_>) -> Table {
     table = table.group().words("measured").words("used").numbers("coefficient");
     table = table.group().numbers("variant's effect on it").numbers("95 % interval");
     for (lead, _, controlled) in group.controls() {
-        let Some(Control { covariates, adjustment }) = &controlled.control else { continue };
+        let Some(Control { covariates, adjustment, .. }) = &controlled.control else { continue };
         for (covariate, figure) in covariates.iter().zip(&adjustment.covariates) {
             let measured = match covariate.timing() {
                 Timing::BetweenLoads => "between loads",
@@ -75,48 +76,31 @@ fn role(role: CovariateRole) -> &'static str {
     match role {
         CovariateRole::Used => "yes",
         CovariateRole::MayBeMoved => "no, the variant may move it",
+        CovariateRole::Moved => "no, the variant moves the machine's speed",
         CovariateRole::Redundant => "no, it says nothing new",
+        CovariateRole::TooFewWindows => "no, too few windows",
         CovariateRole::ExplainsNothing => "no, nothing is explained",
+        CovariateRole::NotWorthIt => "no, it costs more than it explains",
     }
 }
 
 /// How to read both tables, and what measuring the machine's speed took; `None` without covariates.
 pub(crate) fn note(group: &Group<'_, '_>) -> Option<String> {
     group.controls().find(|(_, _, controlled)| controlled.control.is_some())?;
-    let Cost { samples, cpus, length_ns, cost_ns } = Cost::of(group.digest());
-    let [length, cost] = [length_ns, cost_ns].map(|ns| duration(Duration::from_nanos(ns)));
+    let windows = group.digest().run.trials.iter().flat_map(|trial| &trial.windows);
+    let cost = Cost::of(windows);
+    let Cost { samples, cpus, length_ns, cpu_ns, .. } = cost;
+    let [length, cpu] = [length_ns, cpu_ns].map(|ns| duration(Duration::from_nanos(ns)));
+    let part = percent(cost.part());
     Some(format!(
         "Covariates are figures from beside each window: the CPU time of fixed work on each CPU while no load runs \
-         ({samples} samples on up to {cpus} CPUs took {length}, and {cost} of CPU time), and dyno's own CPU time \
-         under load. How windows of one variant and round differ gives the coefficients: so many per cent for each \
-         per cent of the covariate. Explained: the part of that variance, each round predicted from the others. \
-         Where it is positive, the adjusted ratio counts, and otherwise the one as measured; nothing else decides. A \
-         covariate of the load is used only if what the variant does to it can bias the ratio by a quarter of the \
-         least difference at most."
+         ({samples} samples on up to {cpus} CPUs took {length}, {part} of the time of windows with them, and {cpu} of CPU \
+         time), and dyno's own CPU time under load. How windows of one variant and round differ gives the coefficients: so \
+         many per cent for each per cent of the covariate. Explained: the part of that variance, each round predicted from \
+         the others. Where it is larger than the cost, the part of the time that more windows could have had, the adjusted \
+         ratio counts, and otherwise the one as measured; the ratios do not decide. A covariate of the load is used only if \
+         what the variant does to it can bias the ratio by a quarter of the least difference at most, and those between \
+         loads are not used where the variant is shown to move one of them by more. If they are never worth their cost, \
+         set `control = false`."
     ))
-}
-
-/// What measuring the machine's speed took.
-#[derive(Default)]
-struct Cost {
-    samples: usize,
-    cpus: usize,
-    length_ns: Nanos,
-    cost_ns: Nanos,
-}
-
-impl Cost {
-    fn of(digest: &Digest<'_>) -> Self {
-        let windows = digest.run.trials.iter().flat_map(|trial| &trial.windows);
-        let mut all = Self::default();
-        for MachineSpeed { before, after } in windows.filter_map(|window| window.speed) {
-            for sample in [before, after] {
-                all.samples += 1;
-                all.cpus = all.cpus.max(sample.cpus);
-                all.length_ns = all.length_ns.saturating_add(sample.length_ns);
-                all.cost_ns = all.cost_ns.saturating_add(sample.cost_ns);
-            }
-        }
-        all
-    }
 }

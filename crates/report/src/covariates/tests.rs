@@ -99,13 +99,105 @@ fn every_view_has_both_ratios_and_what_the_measurement_took() {
     // 2 samples for each of 2 x 3 x 6 windows, of 50 ms each on 2 CPUs.
     let note = note(group).unwrap();
     assert!(
-        note.contains("72 samples on up to 2 CPUs took 3.60 s, and 7.20 s of CPU time"),
+        // Beside warm-ups and measured times of 72 s.
+        note.contains(
+            "72 samples on up to 2 CPUs took 3.60 s, 4.8 % of the time of windows with them, and 7.20 s of CPU time"
+        ),
         "{note}"
     );
     for view in [crate::terminal(&digest), crate::markdown(&digest), crate::html(&digest)] {
         assert!(view.contains(RATIOS) && view.contains(COVARIATES), "{view}");
         assert!(view.contains("72 samples on up to 2 CPUs"), "{view}");
     }
+}
+
+/// What is explained of the throughput is what the load's covariate leaves: 18 % of the variance, as the squares of the
+/// logarithms within a round are 0.105 and 0.02375.
+#[test]
+fn covariates_count_only_where_they_explain_more_than_they_cost() {
+    let mut run = in_windows(1.0);
+    let of = |run: &mut Run, length_ns: u64, makes_noise: bool| {
+        for window in run.trials.iter_mut().flat_map(|it| &mut it.windows) {
+            let speed = window.speed.as_mut().unwrap();
+            for sample in [&mut speed.before, &mut speed.after] {
+                sample.length_ns = length_ns;
+            }
+            if makes_noise {
+                // The machine is said to be as fast all the time: dyno's own CPU time is left.
+                (speed.before.arithmetic_ns, speed.after.arithmetic_ns) = (1.0, 1.0);
+            }
+        }
+        let digest = Digest::new(run);
+        let json: Value = serde_json::from_str(&crate::json(&digest)).unwrap();
+        let told = json["conclusions"][0]["text"].as_str().unwrap().to_owned();
+        let text = ratios(&groups(&digest)[0]).text();
+        (json["variants"][0]["compared"][0]["throughput"].clone(), told, text)
+    };
+    // Two seconds of load beside each window: 2 x 0.2 s are a sixth of the time, and all noise is worth that.
+    let (throughput, told, _) = of(&mut run, 200_000_000, false);
+    let cost = throughput["control"]["cost"].as_f64().unwrap();
+    assert!((cost - 0.4 / 2.4).abs() < 1e-9, "{throughput}");
+    assert!(
+        !throughput["control"]["adjusted"].is_null() && told.contains("adjusted for"),
+        "{told}"
+    );
+    let (throughput, ..) = of(&mut run, 200_000_000, true);
+    let explained = throughput["control"]["explained"].as_f64().unwrap();
+    assert!(explained > 0.17 && explained < 0.19, "{throughput}");
+    assert!(!throughput["control"]["adjusted"].is_null(), "more than a sixth: {throughput}");
+    // 2 x 0.25 s of 2.5 s are a fifth.
+    let (throughput, told, text) = of(&mut run, 250_000_000, true);
+    let control = &throughput["control"];
+    assert!(control["adjusted"].is_null() && !told.contains("adjusted for"), "{told}");
+    assert_eq!(control["covariates"][2]["role"], "not-worth-it");
+    let row = text.lines().nth(1).unwrap();
+    assert!(row.contains("as measured") && row.contains("20 %") && row.contains("18 %"), "{text}");
+    assert_eq!(throughput["ratio"], control["measured"]["ratio"]);
+}
+
+/// Their rule has ended the rounds by the ratios as measured.
+#[test]
+fn rounds_that_ended_by_themselves_are_not_adjusted() {
+    let mut run = in_windows(1.0);
+    run.header.rounds = Some(measure::RoundsRule {
+        goal: measure::RoundsGoal::Width(0.02),
+        figure: measure::PreciseFigure::Throughput,
+        at_least: 4,
+        at_most: 40,
+    });
+    let digest = Digest::new(&run);
+    assert!(ratios(&groups(&digest)[0]).is_empty());
+}
+
+#[test]
+fn what_the_variant_moves_between_loads_and_too_few_windows_are_said() {
+    let rows = |run: &Run| {
+        let digest = Digest::new(run);
+        let group = &groups(&digest)[0];
+        (covariates(group).text(), ratios(group).text())
+    };
+    // After each window of the second variant the machine takes 16 times as long, which makes 4 times of both ends. It moves
+    // dyno's own CPU time as well.
+    let mut run = in_windows(0.98);
+    for trial in run.trials.iter_mut().filter(|it| it.header.system == "tidb.v3") {
+        trial
+            .windows
+            .iter_mut()
+            .for_each(|it| it.speed.as_mut().unwrap().after.arithmetic_ns *= 16.0);
+    }
+    let (text, counted) = rows(&run);
+    let moved =
+        text.lines().filter(|line| line.contains("no, the variant moves the machine's speed"));
+    assert_eq!(moved.count(), 2, "{text}");
+    assert!(counted.lines().nth(1).unwrap().contains("as measured"), "{counted}");
+    let mut run = in_windows(1.0);
+    run.trials.iter_mut().for_each(|trial| trial.windows.truncate(2));
+    let (text, counted) = rows(&run);
+    assert!(
+        text.contains("no, too few windows") && !text.contains("nothing is explained"),
+        "{text}"
+    );
+    assert!(counted.lines().nth(1).unwrap().contains("as measured"), "{counted}");
 }
 
 #[test]

@@ -95,7 +95,8 @@ fn texts_of_others_control_no_terminal_and_are_no_formulas() {
     let digest = Digest::new(&run);
     let csv =
         [crate::csv(&digest), crate::watch_csv(&digest)].map(|text| text.replace("\r\n", "\n"));
-    let views = [crate::terminal(&digest), crate::markdown(&digest), crate::html(&digest)];
+    let json = crate::json(&digest);
+    let views = [crate::terminal(&digest), crate::markdown(&digest), crate::html(&digest), json];
     for (at, view) in views.iter().chain(&csv).enumerate() {
         let is_control = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
         let seen = view.find(|c| is_control(c) || c == '\u{202e}');

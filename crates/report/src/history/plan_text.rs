@@ -18,11 +18,9 @@ pub struct PlanText {
 impl PlanText {
     /// Of a run.
     pub fn of(run: &Run) -> Self {
-        let lines = run.header.plan_text.lines().map(str::trim);
-        let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
         Self {
             name: run.header.plan_name.clone(),
-            lines: lines.map(str::to_owned).collect(),
+            lines: settings_lines(&run.header.plan_text),
             overrides: overrides(&words(&run.header.command)),
         }
     }
@@ -46,6 +44,48 @@ impl PlanText {
             if told.is_empty() { "lines in another order".to_owned() } else { told.join(", ") };
         Some(format!("its plan differs: {told}"))
     }
+}
+
+/// The lines of a plan that set something: without white space around them, and without comments, wherever these begin. A
+/// number sign within quotes begins none, and quotes may go over several lines.
+pub(crate) fn settings_lines(plan: &str) -> Vec<String> {
+    let mut kept = String::new();
+    let mut quote: Option<&str> = None;
+    let mut rest = plan;
+    while let Some(letter) = rest.chars().next() {
+        let is_escape = letter == '\\' && quote.is_some_and(|quote| quote.starts_with('"'));
+        // Outside of quotes, the longest kind that begins here.
+        let quotes = ["\"\"\"", "\'\'\'", "\"", "\'"].into_iter();
+        let mark = match quote {
+            Some(open) => rest.starts_with(open).then_some(open),
+            None => quotes.into_iter().find(|kind| rest.starts_with(kind)),
+        };
+        let is_line_end = letter == '\n' && quote.is_some_and(|open| open.len() == 1);
+        let length = match mark {
+            Some(mark) => {
+                quote = if quote.is_none() { Some(mark) } else { None };
+                mark.len()
+            }
+            None if letter == '#' && quote.is_none() => {
+                rest = rest.find('\n').map_or("", |end| &rest[end..]);
+                continue;
+            }
+            // A quote that is not closed ends with its line.
+            None if is_line_end => {
+                quote = None;
+                1
+            }
+            None if is_escape => {
+                let escaped = rest[1..].chars().next().filter(|escaped| *escaped != '\n');
+                1 + escaped.map_or(0, char::len_utf8)
+            }
+            None => letter.len_utf8(),
+        };
+        kept.push_str(&rest[..length]);
+        rest = &rest[length..];
+    }
+    let lines = kept.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.map(str::to_owned).collect()
 }
 
 /// What a command line changed of a plan. The command line of a run without a plan file is all in the plan's text.
@@ -112,6 +152,23 @@ mod tests {
     }
 
     #[test]
+    fn a_comment_behind_a_value_is_no_part_of_it() {
+        let one = plan("a = 1 # first\n", "dyno run plan.toml");
+        let other = plan("a = 1   # second\n", "dyno run plan.toml");
+        assert_eq!(one.difference(&other), None);
+        for (text, lines) in [
+            ("a = \"1 # 2\" # 3", vec!["a = \"1 # 2\""]),
+            ("a = '\\' # 3\nb = \"\\\"#\" # 4", vec!["a = '\\'", "b = \"\\\"#\""]),
+            ("a = \"\"\"\n# sql \" #\n\"\"\" # end", vec!["a = \"\"\"", "# sql \" #", "\"\"\""]),
+            ("a = \'\'\'#\n\'\'\'#", vec!["a = \'\'\'#", "\'\'\'"]),
+            ("a = \"open # no\nb = 2 # yes", vec!["a = \"open # no", "b = 2"]),
+            ("a = \"\" # none", vec!["a = \"\""]),
+        ] {
+            assert_eq!(settings_lines(text), lines, "{text}");
+        }
+    }
+
+    #[test]
     fn another_line_and_another_option_make_another_plan() {
         let one = plan("a = 1\nb = 2\n", "dyno run plan.toml");
         let text = one.difference(&plan("a = 1\nb = 3\n", "dyno run plan.toml")).unwrap();
@@ -144,6 +201,13 @@ mod tests {
         #[test]
         fn no_command_line_is_too_strange(command in ".*") {
             overrides(&words(&command));
+        }
+
+        /// What is kept has no comment left.
+        #[test]
+        fn lines_of_settings_stay_as_they_are(text in "[a#\"' =\\n\\\\]*") {
+            let lines = settings_lines(&text);
+            prop_assert_eq!(&settings_lines(&lines.join("\n")), &lines);
         }
     }
 }

@@ -149,3 +149,38 @@ fn a_load_that_some_runs_do_not_have_is_a_series_of_the_others() {
 pub(crate) fn explained_runs() -> History {
     explained(&runs())
 }
+
+#[test]
+fn a_run_that_is_missing_in_a_series_is_named_with_the_reason() {
+    let mut run = sample::long();
+    run.folder = Path::new("results").join("cut");
+    let [damaged, whole] = [0, 1].map(|at| run.trials[at].header.clients);
+    for trial in run.trials.iter_mut().filter(|it| it.header.clients == damaged) {
+        let (file, what) = ("intervals.jsonl".to_owned(), "cut".to_owned());
+        trial.damage = Some(record::Damage { file, line: 1, what });
+    }
+    let history = history_of(&[run], Vec::new());
+    let of_whole = format!("{whole} clients");
+    assert_eq!((damaged, whole), (1, 4));
+    assert!(history.series.iter().all(|series| series.of.load == of_whole));
+    let text = history.text(None);
+    let damaged = "sqlite, oltp_point_select, 1 client: no trial is valid or doubtful (the record";
+    let told = format!("Missing in a series:\n- results/cut: {damaged}");
+    assert!(text.contains(&told), "{text}");
+    let missing = &json(&history)["runs"][0]["missing"];
+    assert!(missing[0].as_str().unwrap().starts_with(damaged), "{missing}");
+    assert!(history.html().contains("missing because"));
+    assert!(!history_of(&runs(), Vec::new()).text(None).contains("Missing in a series"));
+}
+
+#[test]
+fn percentiles_without_an_upper_bound_are_named() {
+    let mut run = at_rate(1, 100);
+    let edges = &mut run.trials[0].end.as_mut().unwrap().edges;
+    (0..1_000).for_each(|_| edges.unsent.record(5_000_000_000));
+    let text = history_of(&[run], Vec::new()).text(None);
+    assert!(
+        text.contains("- results/run-01: ") && text.contains("known only from below"),
+        "{text}"
+    );
+}

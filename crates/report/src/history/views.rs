@@ -1,9 +1,11 @@
 //! The history as text for a terminal, and as JSON.
 
+use std::path::Path;
+
 use analysis::{ChangePoint, ChangeTest, fewest_values};
 use serde_json::{Value, json};
 
-use super::{ChangeCriteria, History, RunChange, Series};
+use super::{ChangeCriteria, History, HistoryRun, RunChange, Series};
 use crate::confidence::Estimated;
 use crate::number::{latency, number, percent, percentile_name, several, signed_percent};
 use crate::table::Table;
@@ -18,8 +20,10 @@ const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
 const CHANGED: char = '│';
 /// A line of characters has at most so many runs, the newest.
 const DRAWN_MAX: usize = 60;
-/// So many runs that are left out are told in text.
+/// So many runs that are left out, or missing in a series, are told in text.
 const LEFT_OUT_MAX: usize = 20;
+/// The heading of runs that have no value in some series.
+pub(crate) const MISSING: &str = "Missing in a series";
 
 impl History {
     /// For a terminal; with a width, no line is wider but for words that are.
@@ -38,14 +42,12 @@ impl History {
                 out.push_str(&format!("\n{}", table.text_within(width)));
             }
         }
-        if !self.left_out.is_empty() {
-            let told = self.left_out.iter().take(LEFT_OUT_MAX);
-            let told = told.map(|it| format!("- {}: {}\n", it.folder.display(), it.reason));
-            let told: String = told.collect();
-            let more = self.left_out.len().saturating_sub(LEFT_OUT_MAX);
-            let more = if more > 0 { format!("- and {more} more\n") } else { String::new() };
-            out.push_str(&format!("\nLeft out:\n{}", fold(&format!("{told}{more}"), width)));
-        }
+        let left_out = self.left_out.iter();
+        let left_out = left_out.map(|it| format!("{}: {}", it.folder.display(), it.reason));
+        let missing = self.missing();
+        let missing = missing.map(|(folder, reason)| format!("{}: {reason}", folder.display()));
+        out.push_str(&listed("Left out", &left_out.collect::<Vec<_>>(), width));
+        out.push_str(&listed(MISSING, &missing.collect::<Vec<_>>(), width));
         visible(&out).into_owned()
     }
 
@@ -149,6 +151,22 @@ impl History {
         table
     }
 
+    /// The folders of runs that are missing in a series although they have figures, each with the reason.
+    fn missing(&self) -> impl Iterator<Item = (&Path, &str)> {
+        self.runs.iter().flat_map(|HistoryRun { folder, missing, .. }| {
+            missing.iter().map(move |reason| (folder.as_path(), reason.as_str()))
+        })
+    }
+
+    /// A row for each of them.
+    pub(crate) fn missing_table(&self) -> Table {
+        let mut table = Table::new().words("folder").words("missing because");
+        self.missing().for_each(|(folder, reason)| {
+            table.row(vec![folder.display().to_string(), reason.to_owned()]);
+        });
+        table
+    }
+
     /// A row for each run that is left out.
     pub(crate) fn left_out_table(&self) -> Table {
         let mut table = Table::new().words("folder").words("left out because");
@@ -214,6 +232,7 @@ impl History {
                 "folder": run.folder.display().to_string(),
                 "started": run.started.to_string(),
                 "dyno": { "version": run.dyno.version, "build": run.dyno.build },
+                "missing": run.missing,
             })
         });
         let left_out = self
@@ -269,6 +288,17 @@ impl History {
             "differences": known.map(|all| all.iter().map(difference).collect::<Vec<_>>()),
         })
     }
+}
+
+/// A heading with so many lines below it as are told in text; empty without a line.
+fn listed(heading: &str, lines: &[String], width: Option<usize>) -> String {
+    if lines.is_empty() {
+        return String::new();
+    }
+    let told: String = lines.iter().take(LEFT_OUT_MAX).map(|it| format!("- {it}\n")).collect();
+    let more = lines.len().saturating_sub(LEFT_OUT_MAX);
+    let more = if more > 0 { format!("- and {more} more\n") } else { String::new() };
+    format!("\n{heading}:\n{}", fold(&format!("{told}{more}"), width))
 }
 
 fn test_name(test: ChangeTest) -> &'static str {

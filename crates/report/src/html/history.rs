@@ -1,6 +1,6 @@
 //! The history of a plan as one self-contained page.
 
-use crate::history::{History, RunChange, Series, change_text};
+use crate::history::{History, MISSING, RunChange, Series, change_text};
 use crate::number::number;
 use crate::svg::{Axis, Chart, Dot, Moment, Scale, Series as Line, Size, Unit};
 use crate::table::escape;
@@ -27,7 +27,8 @@ impl History {
         out.push_str(&section("plots", "Plots", &plots));
         let runs = folded(&self.runs_table(), "Runs");
         let left_out = folded(&self.left_out_table(), "Left out");
-        out.push_str(&section("runs", "Runs", &format!("{runs}{left_out}")));
+        let missing = folded(&self.missing_table(), MISSING);
+        out.push_str(&section("runs", "Runs", &format!("{runs}{left_out}{missing}")));
         out.push_str(&closing());
         out
     }

@@ -6,6 +6,7 @@ use record::Run;
 use super::sides::{Matched, RunPoint, SIDES, Sides};
 use crate::differences::{self, Facts};
 use crate::digest::Digest;
+use crate::history::settings_lines;
 use crate::settings::environment_facts;
 
 /// Between the values of a fact that varies within a side.
@@ -134,10 +135,9 @@ fn dyno_facts(run: &Run) -> Facts {
     known.map(|(name, value)| (name.to_owned(), value.clone())).collect()
 }
 
-/// The plan's lines without white space around them, and the options that changed it.
+/// The plan's lines, and the options that changed it.
 fn plan_lines(run: &Run) -> Facts {
-    let lines = run.header.plan_text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let lines: Vec<&str> = lines.filter(|line| !line.starts_with('#')).collect();
+    let lines = settings_lines(&run.header.plan_text);
     let command = run.header.command.clone();
     vec![("lines".to_owned(), lines.join(ENTRY_END)), ("command".to_owned(), command)]
 }

@@ -9,6 +9,8 @@ use analysis::{
 
 use super::sides::{Matched, RunPoint, SIDES};
 use crate::compared_figure::Figure;
+use crate::covariates;
+use crate::number::several;
 
 /// A figure of both sides.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,6 +23,8 @@ pub(super) struct Found {
     pub(super) is_part: bool,
     /// The unit of repetition.
     pub(super) unit: Unit,
+    /// Whether what covariates explain is taken out.
+    pub(super) is_adjusted: bool,
 }
 
 /// What counts as one repetition.
@@ -35,12 +39,18 @@ pub(crate) enum Unit {
 }
 
 impl Unit {
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Round => "rounds",
             Self::Trial => "trials",
             Self::Run => "runs",
         }
+    }
+
+    /// So many of them.
+    pub(crate) fn count(self, count: usize) -> String {
+        let one = self.name().trim_end_matches('s');
+        several(count as u64, one, self.name())
     }
 }
 
@@ -92,7 +102,10 @@ pub(super) fn found(matched: &Matched<'_, '_>, figure: Figure) -> Option<Result<
     };
     let missing = match (baseline, candidate) {
         (Some(baseline), Some(candidate)) => {
-            return of_values(matched, figure, [baseline, candidate]);
+            return match adjusted(matched, figure) {
+                Some(found) => Some(Ok(found)),
+                None => of_values(matched, figure, &[baseline, candidate]),
+            };
         }
         (None, None) if matches!(figure, Figure::Cost(_)) => return None,
         (None, _) => 0,
@@ -100,6 +113,22 @@ pub(super) fn found(matched: &Matched<'_, '_>, figure: Figure) -> Option<Result<
     };
     let is_cost = matches!(figure, Figure::Cost(_));
     Some(Err(if is_cost { unknown(missing) } else { from_below(missing) }))
+}
+
+/// Of two variants in the windows of one run, what its report makes of them, where covariates count there.
+fn adjusted(matched: &Matched<'_, '_>, figure: Figure) -> Option<Found> {
+    let [[baseline], [candidate]] = matched.points.each_ref().map(Vec::as_slice) else {
+        return None;
+    };
+    let is_asked = matches!(figure, Figure::Throughput | Figure::Latency(_));
+    if !is_asked || !matched.is_interleaved() {
+        return None;
+    }
+    let least = baseline.digest.run.header.least_difference;
+    let points = [baseline.point, candidate.point];
+    let found = covariates::compared(baseline.digest, points, figure, least)?;
+    let answer = || Found { unit: Unit::Round, is_adjusted: true, ..from_ratio(found.answer()) };
+    found.is_adjusted().then(answer)
 }
 
 fn values<'d>(points: &[RunPoint<'d, '_>], figure: Figure) -> Option<RunValues<'d>> {
@@ -114,7 +143,7 @@ fn values<'d>(points: &[RunPoint<'d, '_>], figure: Figure) -> Option<RunValues<'
 fn of_values(
     matched: &Matched<'_, '_>,
     figure: Figure,
-    sides: [RunValues<'_>; 2],
+    sides: &[RunValues<'_>; 2],
 ) -> Option<Result<Found, String>> {
     for (side, values) in sides.iter().enumerate() {
         if values.is_empty() {
@@ -130,7 +159,7 @@ fn of_values(
     let found = if matched.is_interleaved() {
         let points = matched.points[0].iter();
         let folders: Vec<&Path> = points.map(|it| it.digest.run.folder.as_path()).collect();
-        let rounds = sides.map(|values| numbered(&values, &folders));
+        let rounds = sides.each_ref().map(|values| numbered(values, &folders));
         let values = if figure.is_part() { differences(&rounds) } else { ratios(&rounds) };
         let stopping = stopping(matched);
         values.map(|found| {
@@ -138,10 +167,16 @@ fn of_values(
             Found { contrast, unit: Unit::Round, ..found }
         })
     } else {
-        independent(matched, figure, &sides)
+        independent(matched, figure, sides)
     };
+    let is_bounded = sides.iter().any(has_bounds);
     let reason = || match matched.is_interleaved() {
         true => "there is no round in which both ran to their end".to_owned(),
+        false if is_bounded => format!(
+            "{} is known only within bounds in a trial, because transactions were never answered; trials of a single run \
+             are compared over time by exact figures alone",
+            figure.name()
+        ),
         false => "it is zero in a trial, and a ratio to zero is none".to_owned(),
     };
     Some(found.ok_or_else(reason))
@@ -175,6 +210,7 @@ fn from_ratio(found: Comparison) -> Found {
         values: [found.baseline, found.variant],
         is_part: false,
         unit: Unit::Trial,
+        is_adjusted: false,
     }
 }
 
@@ -191,7 +227,7 @@ fn differences([baseline, candidate]: &[Vec<RoundFigure>; 2]) -> Option<Found> {
         Contrast::paired_in_order(&differences.collect::<Vec<_>>(), &apart.collect::<Vec<_>>())?;
     let side = |side: usize| pairs.iter().map(|pair| pair[side].value).collect::<Vec<_>>();
     let values = [arithmetic_mean(&side(0)), arithmetic_mean(&side(1))];
-    Some(Found { contrast, values, is_part: true, unit: Unit::Round })
+    Some(Found { contrast, values, is_part: true, unit: Unit::Round, is_adjusted: false })
 }
 
 /// Runs are the repetitions when both sides have several, otherwise trials.
@@ -201,13 +237,19 @@ fn independent(
     sides: &[RunValues<'_>; 2],
 ) -> Option<Found> {
     if sides.iter().all(|runs| runs.len() > 1) {
-        let mean = |(_, rounds): &(&Path, Vec<RoundFigure>)| mean_of_run(figure, rounds);
-        let [baseline, candidate] =
-            [&sides[0], &sides[1]].map(|runs| runs.iter().map(mean).collect::<Option<Vec<f64>>>());
-        let (baseline, candidate) = (baseline?, candidate?);
-        let found = match figure.is_part() {
-            true => of_parts(&baseline, &candidate)?,
-            false => from_ratio(compare_independent(&baseline, &candidate, 0.0)?),
+        let means = |side: usize, of: fn(&RoundFigure) -> f64| -> Option<Vec<f64>> {
+            sides[side].iter().map(|(_, rounds)| mean_of_run(figure, rounds, of)).collect()
+        };
+        let least = [means(0, |it| it.value)?, means(1, |it| it.value)?];
+        let found = if figure.is_part() {
+            of_parts(&least[0], &least[1])?
+        } else if sides.iter().any(has_bounds) {
+            let most = [means(0, |it| it.most)?, means(1, |it| it.most)?];
+            let low = compare_independent(&most[0], &least[1], 0.0)?;
+            let high = compare_independent(&least[0], &most[1], 0.0)?;
+            from_ratio(Comparison::between(low, high, 0.0))
+        } else {
+            from_ratio(compare_independent(&least[0], &least[1], 0.0)?)
         };
         return Some(Found { unit: Unit::Run, ..found });
     }
@@ -225,9 +267,14 @@ fn independent(
     compare_over_time(&baseline?, &candidate?, 0.0).map(from_ratio)
 }
 
+/// Whether a figure of a side is known only within bounds.
+fn has_bounds(values: &RunValues<'_>) -> bool {
+    values.iter().flat_map(|(_, rounds)| rounds).any(|it| !it.is_exact())
+}
+
 /// The mean of a run's trials; `None` when there is no ratio to it.
-fn mean_of_run(figure: Figure, rounds: &[RoundFigure]) -> Option<f64> {
-    let values: Vec<f64> = rounds.iter().map(|it| it.value).collect();
+fn mean_of_run(figure: Figure, rounds: &[RoundFigure], of: fn(&RoundFigure) -> f64) -> Option<f64> {
+    let values: Vec<f64> = rounds.iter().map(of).collect();
     match figure.is_part() {
         true => Some(arithmetic_mean(&values)),
         false => geometric_mean(&values).filter(|_| values.iter().all(|value| *value > 0.0)),
@@ -238,7 +285,7 @@ fn mean_of_run(figure: Figure, rounds: &[RoundFigure]) -> Option<f64> {
 fn of_parts(baseline: &[f64], candidate: &[f64]) -> Option<Found> {
     let contrast = Contrast::independent(baseline, candidate)?;
     let values = [arithmetic_mean(baseline), arithmetic_mean(candidate)];
-    Some(Found { contrast, values, is_part: true, unit: Unit::Trial })
+    Some(Found { contrast, values, is_part: true, unit: Unit::Trial, is_adjusted: false })
 }
 
 fn arithmetic_mean(values: &[f64]) -> f64 {

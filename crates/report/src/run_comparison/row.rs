@@ -98,15 +98,15 @@ impl Row {
     /// The verdict with its values; `None` when the figure is not compared.
     pub(super) fn verdict(&self) -> Option<Verdict> {
         let found = self.found.as_ref().ok()?;
-        let [one, other] = found.contrast.counts;
         Some(Verdict {
             figure: self.figure,
             significance: self.verdict?,
             change: found.change(),
             interval: found.interval(0.95),
             largest: found.largest(),
-            repetitions: one.min(other),
+            counts: found.contrast.counts,
             unit: found.unit,
+            is_adjusted: found.is_adjusted,
         })
     }
 

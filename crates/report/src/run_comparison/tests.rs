@@ -461,14 +461,84 @@ fn rounds_that_ended_by_themselves_are_compared_by_the_intervals_of_their_report
     }
 }
 
+/// The report of the run has a ratio of 0.983 as measured, and one of 1.03 without what the machine's speed explains.
 #[test]
-fn ratios_of_windows_are_said_to_be_as_measured() {
-    let said = |run: &record::Run| {
-        let digest = Digest::new(run);
-        let sides = ["v1", "tidb.v3"].map(|name| [selection(&digest, name)]);
-        let compared = RunComparison::new(&sides[0], &sides[1], criteria(&[])).unwrap();
-        compared.text(None).contains("Ratios are as measured.")
+fn variants_in_windows_have_the_ratio_of_the_report_of_their_run() {
+    let run = crate::covariates::tests::in_windows(1.0);
+    let digest = Digest::new(&run);
+    let sides = ["v1", "tidb.v3"].map(|name| [selection(&digest, name)]);
+    let compared = RunComparison::new(&sides[0], &sides[1], criteria(&[])).unwrap();
+    let group = &groups(&digest)[0];
+    let of_report = group.compare(group.points("v3")[0], Figure::Throughput).unwrap();
+    let of_row = compared.rows.iter().find(|row| row.figure == Figure::Throughput).unwrap();
+    assert_eq!(of_row.found.as_ref().unwrap().contrast, of_report.ratio.logs);
+    let value: Value = serde_json::from_str(&compared.json()).unwrap();
+    let tps = row(&value, "tps");
+    assert!(
+        (tps["ratio"].as_f64().unwrap() - 1.03).abs() < 1e-6 && tps["adjusted"] == true,
+        "{tps}"
+    );
+    assert_eq!(row(&value, "p95")["adjusted"], false, "nothing is explained of it");
+    let text = compared.text(None);
+    assert!(text.contains("is taken out of the ratios of throughput, as in the report"), "{text}");
+    assert!(text.contains("3 rounds, adjusted for the machine's speed"), "{text}");
+    // Several runs on each side are compared as measured.
+    let mut other = run.clone();
+    other.folder = "results/other".into();
+    let other = Digest::new(&other);
+    let sides = ["v1", "tidb.v3"].map(|name| [selection(&digest, name), selection(&other, name)]);
+    let compared = RunComparison::new(&sides[0], &sides[1], criteria(&[])).unwrap();
+    assert!(compared.text(None).contains("Ratios of several runs are as measured."));
+    let run = sample::variants();
+    let digest = Digest::new(&run);
+    let sides = ["v1", "tidb.v3"].map(|name| [selection(&digest, name)]);
+    let compared = RunComparison::new(&sides[0], &sides[1], criteria(&[])).unwrap();
+    assert!(!compared.text(None).contains("machine's own speed"));
+}
+
+#[test]
+fn each_side_is_told_with_its_own_number_of_trials() {
+    let base = at_rates("base", &[100, 101, 99, 100, 102]);
+    let many: Vec<u64> = (0..32).map(|at| 109 + at % 3).collect();
+    let value = compared(&base, &at_rates("many", &many), criteria(&[]));
+    let text = value["conclusions"][0]["text"].as_str().unwrap();
+    assert!(text.contains(", 32 trials against 5"), "{text}");
+    let value = compared(&base, &at_rates("five", &[110, 109, 111, 110, 110]), criteria(&[]));
+    let text = value["conclusions"][0]["text"].as_str().unwrap();
+    assert!(text.contains(", 5 trials of each"), "{text}");
+}
+
+/// One trial of each run has a transaction that was never answered after 1 us, so that p95 is known within bounds.
+#[test]
+fn latencies_within_bounds_are_compared_over_runs_and_not_over_the_trials_of_one() {
+    let with_age = |folder: &str, rates: &[u64]| {
+        let mut run = at_rates(folder, rates);
+        let trial = &mut run.trials[0];
+        let mut tally = measure::Tally::new(trial.total.operations.len());
+        for at in 1..1_000 {
+            let kind = measure::OperationKind::Transaction;
+            tally.success(measure::OperationId(0), kind, 1_000_000 + 10_000 * at);
+        }
+        trial.total = tally;
+        trial.end.as_mut().unwrap().edges.unsent.record(1_000);
+        run
     };
-    assert!(said(&crate::covariates::tests::in_windows(1.0)));
-    assert!(!said(&sample::variants()));
+    let value =
+        compared(&with_age("a", &[100, 101, 99]), &at_rates("b", &[100, 101, 99]), criteria(&[]));
+    let p95 = row(&value, "p95");
+    assert_eq!(p95["verdict"], "not-compared", "{p95}");
+    assert!(
+        p95["reason"].as_str().unwrap().contains("known only within bounds in a trial"),
+        "{p95}"
+    );
+    let runs =
+        [with_age("a", &[100]), with_age("b", &[101]), with_age("c", &[99]), with_age("d", &[100])];
+    let digests: Vec<Digest<'_>> = runs.iter().map(Digest::new).collect();
+    let all: Vec<Selection<'_, '_>> =
+        digests.iter().map(|digest| Selection { digest, system: None }).collect();
+    let compared = RunComparison::new(&all[..2], &all[2..], criteria(&[])).unwrap();
+    let found = compared.rows.iter().find(|row| row.figure == Figure::Latency(95.0)).unwrap();
+    let slack = found.found.as_ref().unwrap().contrast.slack;
+    // Ranks 949 and 950 are 10.49 and 10.50 ms: both sides leave as much open.
+    assert!((slack / (10.50_f64 / 10.49).ln() - 1.0).abs() < 0.2, "{slack}");
 }

@@ -109,13 +109,16 @@ impl Sink {
         let _ = self.reports.send((self.generator, message));
     }
 
-    fn take(&self, message: FromGenerator) {
+    pub(super) fn take(&self, message: FromGenerator) {
         match message {
             FromGenerator::Report { load, report } if load == self.load => {
                 self.pass_on(EngineMessage::Report(report));
             }
             FromGenerator::Watched { load, watched } if load == self.load => {
-                self.known.watched(self.generator, *watched);
+                match watched.fault() {
+                    Some(fault) => self.pass_on(EngineMessage::Lost(fault)),
+                    None => self.known.watched(self.generator, *watched),
+                }
             }
             FromGenerator::Connections { load, told } if load == self.load => {
                 self.known.told_connections(self.generator, told.map(ToldReading::reading));

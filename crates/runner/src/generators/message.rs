@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::job::GeneratorJob;
 use super::own_connections::Told;
+use crate::generator_watch::STALLS_MAX;
 
 /// To a generator. Each load has a number, so that nothing of one load is taken for that of the next.
 #[derive(Serialize, Deserialize)]
@@ -34,6 +35,18 @@ pub(super) struct Watched {
     /// Whether its threads ran; `None` when it did not begin.
     pub(super) generator: Option<Generator>,
     pub(super) usage: Option<ClientUsage>,
+}
+
+impl Watched {
+    /// Why a generator cannot have seen this of itself.
+    pub(super) fn fault(&self) -> Option<String> {
+        let stalls = &self.generator.as_ref()?.stalls;
+        let have_lengths = stalls.iter().all(|stall| stall.start_ns < stall.end_ns);
+        let are_in_order = stalls.is_sorted_by(|one, next| one.end_ns <= next.start_ns);
+        let is_wrong = stalls.len() > STALLS_MAX || !have_lengths || !are_in_order;
+        is_wrong
+            .then(|| "it reported times in which it did not run that are not in order".to_owned())
+    }
 }
 
 /// A reading of connections. In the form of the record fields are left out, which a reader of this one cannot know.
@@ -70,7 +83,27 @@ impl ToldReading {
 
 #[cfg(test)]
 mod tests {
+    use measure::GeneratorStall;
+
     use super::*;
+
+    #[test]
+    fn times_in_which_a_generator_did_not_run_are_in_order_and_few() {
+        let fault = |times: Vec<(Nanos, Nanos)>| {
+            let stall = |(start_ns, end_ns)| GeneratorStall { start_ns, end_ns };
+            let stalls = times.into_iter().map(stall).collect();
+            let generator = Some(Generator { stalls, ..Generator::default() });
+            Watched { generator, usage: None }.fault()
+        };
+        assert_eq!(Watched::default().fault(), None);
+        assert_eq!(fault(vec![(1, 2), (2, 5), (7, 8)]), None);
+        for times in [vec![(2, 2)], vec![(2, 1)], vec![(1, 3), (2, 5)], vec![(5, 6), (1, 2)]] {
+            assert!(fault(times.clone()).is_some(), "{times:?}");
+        }
+        let many = |count: u64| (0..count).map(|at| (2 * at, 2 * at + 1)).collect();
+        assert_eq!(fault(many(STALLS_MAX as u64)), None);
+        assert!(fault(many(STALLS_MAX as u64 + 1)).is_some());
+    }
 
     #[test]
     fn readings_are_the_same_on_the_other_side_also_without_a_round_trip() {

@@ -111,7 +111,7 @@ impl Lengths {
 }
 
 /// Lengths with cumulated counts, from the text of a histogram file.
-fn histogram(text: &str) -> Result<Vec<(usize, u64)>, String> {
+pub(super) fn histogram(text: &str) -> Result<Vec<(usize, u64)>, String> {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
     let number = |word: Option<&str>| word.and_then(|word| word.parse::<u64>().ok());
     let mut head = lines.next().unwrap_or_default().split_whitespace();
@@ -127,7 +127,7 @@ fn histogram(text: &str) -> Result<Vec<(usize, u64)>, String> {
         if length > MOST_BYTES {
             return Err(format!("{line:?} asks for values of {length} bytes, over {MOST_BYTES}"));
         }
-        until = until.saturating_add(count);
+        until = until.checked_add(count).ok_or("its counts have no sum that fits")?;
         buckets.push((length as usize, until));
     }
     if until == 0 { Err("it counts nothing".to_owned()) } else { Ok(buckets) }
@@ -154,6 +154,12 @@ mod tests {
             assert!(histogram(text).is_err(), "{text:?}");
         }
         assert!(histogram("BlockSize\t99999999\n9\t1").unwrap_err().contains("over"));
+    }
+
+    #[test]
+    fn counts_without_a_sum_are_refused_because_the_last_lengths_would_never_be_drawn() {
+        let text = format!("BlockSize\t1\n0\t{}\n1\t5", u64::MAX);
+        assert_eq!(histogram(&text), Err("its counts have no sum that fits".to_owned()));
     }
 
     #[test]

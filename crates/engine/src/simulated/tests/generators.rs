@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::*;
-use crate::report::UnitCommand;
+use crate::report::{UnitCommand, UnitReport};
 use crate::{
     Command, FromGenerator, GeneratorLink, Generators, Part, Report, TrialError, coordinate, serve,
 };
@@ -137,6 +137,18 @@ fn phases_that_end_by_themselves_end_at_one_edge_for_all_generators() {
     for ends in [&[S, 5 * S][..], &[3 * S, 5 * S], &[6 * S], &[]] {
         assert_same(&[1, 1, 1], &load, &offered, ends);
     }
+}
+
+#[test]
+fn a_stall_after_the_longest_warm_up_is_told_as_of_one_process() {
+    let load = simulated(&[10 * MS], vec![Stall { at_ns: 2_500 * MS, length_ns: 60 * S }]);
+    let offered = OfferedLoad {
+        warm_up: Duration::from_secs(2),
+        limit: Limit::time(Duration::from_secs(4)),
+        ends: PhaseEnds { warm_up_from: Some(Duration::from_secs(1)), measured: true },
+        ..offered(3, Pacing::Closed { think_time_ns: MS })
+    };
+    assert_same(&[1, 1], &load, &offered, &[]);
 }
 
 #[test]
@@ -332,6 +344,24 @@ fn a_generator_that_dies_before_the_load_begins_leaves_no_trial() {
     let error = outcome.unwrap_err().to_string();
     assert!(error.starts_with("generator generator "), "{error}");
     assert!(error.ends_with(": no such host"), "{error}");
+}
+
+#[test]
+fn a_generator_that_is_ready_twice_does_not_begin_the_load_without_the_others() {
+    let (offered, load) = real(Duration::from_secs(60));
+    let report = |generator, report: Report| match (generator, &report.0) {
+        (0, UnitReport::Ready) => {
+            let again = Report(UnitReport::Ready);
+            vec![FromGenerator::Report(report), FromGenerator::Report(again)]
+        }
+        (_, UnitReport::Ready) => Vec::new(),
+        _ => vec![FromGenerator::Report(report)],
+    };
+    let way = Way { report: &report, ..FAITHFUL };
+    let (outcome, _) = run_on(&[1, 1], (&offered, &load), &way, RecordingObserver::default());
+    let error = outcome.unwrap_err().to_string();
+    let expected = "generator generator 0: it reported twice that its clients are connected";
+    assert_eq!(error, expected);
 }
 
 #[test]
