@@ -3,14 +3,12 @@
 use std::io::{Read, Write as _};
 use std::net::TcpListener;
 use std::process::Output;
-use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use peers::Framing;
 use peers::mysql::{packet, tls_greeting};
-use rcgen::{CertificateParams, KeyPair};
-use rustls::pki_types::PrivateKeyDer;
-use rustls::{ServerConfig, ServerConnection, StreamOwned};
+use peers::tls::own_certificate;
+use rustls::{ServerConnection, StreamOwned};
 
 use crate::sandbox::{Sandbox, both};
 
@@ -22,18 +20,6 @@ const REQUESTS: [&[&[u8]]; 3] = [
     &[b"\xfesha256_password\0abcdefghijklmnopqrst\0"],
     &[b"\xfecaching_sha2_password\0abcdefghijklmnopqrst\0", b"\x01\x04"],
 ];
-
-/// A certificate that no authority has signed.
-fn own_certificate() -> Arc<ServerConfig> {
-    let key = KeyPair::generate().unwrap();
-    let params = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
-    let certificate = params.self_signed(&key).unwrap();
-    let key = PrivateKeyDer::try_from(key.serialize_der()).unwrap();
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let builder = ServerConfig::builder_with_provider(provider);
-    let builder = builder.with_safe_default_protocol_versions().unwrap().with_no_client_auth();
-    Arc::new(builder.with_single_cert(vec![certificate.der().clone()], key).unwrap())
-}
 
 /// A whole packet.
 fn read_packet(stream: &mut impl Read) -> std::io::Result<Vec<u8>> {
@@ -47,7 +33,7 @@ fn serve(listener: &TcpListener, requests: &[&[u8]]) -> Vec<u8> {
     let (mut socket, _) = listener.accept().unwrap();
     socket.write_all(&tls_greeting()).unwrap();
     read_packet(&mut socket).unwrap();
-    let connection = ServerConnection::new(own_certificate()).unwrap();
+    let connection = ServerConnection::new(own_certificate().unwrap()).unwrap();
     let mut stream = StreamOwned::new(connection, socket);
     let mut heard = read_packet(&mut stream).unwrap();
     for (place, request) in requests.iter().enumerate() {

@@ -43,17 +43,23 @@ pub fn run_generator(end_now: fn()) -> Result<()> {
     let (sender, receiver) = end.split();
     let (to_work, work) = mpsc::channel();
     let thread = thread::Builder::new().name("commands".to_owned());
-    thread.spawn(move || take(&receiver, &to_work)).context("no thread for commands")?;
+    let told = sender.clone();
+    thread.spawn(move || take(&receiver, &told, &to_work)).context("no thread for commands")?;
     for work in work {
         run(work, &sender);
     }
     Ok(())
 }
 
-/// Takes jobs and commands until the connection ends; with it the commands of the last job end.
-fn take(receiver: &Receiver, to_work: &mpsc::Sender<Work>) {
+/// Takes jobs and commands until the connection ends or what comes cannot be read; with it the commands of the last job
+/// end.
+fn take(receiver: &Receiver, sender: &Sender, to_work: &mpsc::Sender<Work>) {
     let mut current: Option<(u64, mpsc::Sender<Command>)> = None;
-    while let Ok(message) = receiver.receive() {
+    loop {
+        let message = match receiver.receive() {
+            Ok(message) => message,
+            Err(error) => return give_up(current.as_ref().map(|it| it.0), sender, &error),
+        };
         match message {
             ToGenerator::Job { load, part, job } => {
                 let (commands, received) = mpsc::channel();
@@ -71,6 +77,16 @@ fn take(receiver: &Receiver, to_work: &mpsc::Sender<Work>) {
                 }
             }
         }
+    }
+}
+
+/// Tells the process of the run, if it is still there, that the load in progress does not go on: its early end would
+/// otherwise be taken for the planned one.
+fn give_up(load: Option<u64>, sender: &Sender, error: &LinkError) {
+    if let Some(load) = load {
+        let report = Report::broken(format!("it cannot read what it was sent: {error}"));
+        // Without that process there is nobody to tell.
+        let _ = sender.send(&FromGenerator::Report { load, report });
     }
 }
 
