@@ -271,3 +271,36 @@ fn first_windows_of_a_system_that_gets_warm_are_a_finding_until_it_is_prewarmed(
     let ratio = &report["variants"][0]["compared"][0]["throughput"]["ratio"];
     assert!((ratio.as_f64().unwrap() - 1.25).abs() < 0.01, "{ratio}");
 }
+
+/// At the ends of some windows an arrival waits for a free client, and is never sent: percentiles are known within bounds.
+#[test]
+fn variants_under_a_rate_are_compared_within_what_waiting_arrivals_leave_open() {
+    let sandbox = Sandbox::new();
+    let plan = r#"
+workload = "simulated"
+interleave = "windows"
+[systems.it]
+kind = "simulated"
+[systems.it.variants.old]
+service_times = ["5ms"]
+[systems.it.variants.new]
+service_times = ["4ms"]
+[load]
+clients = 2
+rate = 150
+warm_up = "100ms"
+time = "1s"
+"#;
+    sandbox.file("plan.toml", plan);
+    let report = json(&sandbox.succeed(["run", "plan.toml", "--format=json"]));
+    let bounded = report["trials"].as_array().unwrap().iter().filter(|trial| {
+        let latency = &trial["latency"];
+        let is_p95 = |it: &Value| it.as_array().is_some_and(|all| all.contains(&"p95_ns".into()));
+        is_p95(&latency["at_least"]) && latency["at_most"]["p95_ns"].is_number()
+    });
+    assert!(bounded.count() > 0, "{}", report["trials"]);
+    let compared = &report["variants"][0]["compared"][0];
+    assert_eq!(compared["verdict"], "faster", "{compared}");
+    let notes = report["variants"][0]["notes"].to_string();
+    assert!(notes.contains("p95 is known only within bounds"), "{notes}");
+}
