@@ -55,8 +55,8 @@ where
     F: Future<Output = Ending> + 'static,
 {
     let name = format!("{}, {behaviour:?}", phase.name);
-    let (ending, path, sent_bytes) = meet(behaviour.acts(phase), client);
-    let Ending { result, elapsed, kept_bytes } = ending;
+    let (ending, path, sent_bytes) = meet(behaviour.acts(phase), 10 * bounds.time, client);
+    let Some(Ending { result, elapsed, kept_bytes }) = ending else { panic!("{name} never ends") };
     let has_timed_out = elapsed >= bounds.time;
     assert!(elapsed <= bounds.time + NOTICE, "{name} ends after {elapsed:?}");
     assert!(kept_bytes <= bounds.kept_bytes, "{name}: {kept_bytes} bytes are kept");
@@ -78,8 +78,13 @@ pub(crate) fn told(result: Result<(), Failure>, peer: &str) -> String {
     what.replace("Connection reset by peer (os error 104)", "RESET").replace(peer, "PEER")
 }
 
-/// Runs `client` with the path of a socket with such a peer. Also returns the path, and how much the peer has sent.
-fn meet<F>(acts: Vec<Act>, client: impl FnOnce(Handle, PathBuf) -> F) -> (Ending, PathBuf, usize)
+/// Runs `client` with the path of a socket with such a peer, for so long at most. Also returns the path, and how much the
+/// peer has sent.
+fn meet<F>(
+    acts: Vec<Act>,
+    time: Duration,
+    client: impl FnOnce(Handle, PathBuf) -> F,
+) -> (Option<Ending>, PathBuf, usize)
 where
     F: Future<Output = Ending> + 'static,
 {
@@ -91,7 +96,8 @@ where
     let handle = runtime.handle();
     let sent_bytes = Rc::new(Cell::new(0));
     handle.spawn(serve(handle.clone(), listener, acts, Rc::clone(&sent_bytes)));
-    let ending = runtime.block_on(client(handle, path.clone())).unwrap();
+    let met = client(handle.clone(), path.clone());
+    let ending = runtime.block_on(async move { net::within(&handle, time, met).await }).unwrap();
     (ending, path, sent_bytes.get())
 }
 

@@ -180,9 +180,9 @@ pub fn at_execute() -> Phase {
     Phase { before, name: "execute", ..at_query() }
 }
 
-/// The phases of rows that the client sends in so many packets: the request for them, what is sent while they come, and
-/// the answer to all of them.
-pub fn at_local_rows(packets: usize) -> [Phase; 3] {
+/// The phases of rows that the client sends in so many packets: the request for them, what is sent behind an answer in
+/// place of it, what is sent while they come, and the answer to all of them.
+pub fn at_local_rows(packets: usize) -> [Phase; 4] {
     // Another file than that of the statement.
     let request = packet(1, b"\xfb/etc/passwd");
     let requested = after_login(vec![Act::Send(request.clone())]);
@@ -193,6 +193,7 @@ pub fn at_local_rows(packets: usize) -> [Phase; 3] {
     };
     [
         phase("request for rows", login(), request, packet(2, OK)),
+        Phase { asked: None, ..answer("no request", after_login(vec![Act::Send(packet(1, OK))])) },
         Phase { asked: Some(Framing::Bytes(1)), ..answer("rows of a client", requested) },
         answer("answer to rows", received),
     ]

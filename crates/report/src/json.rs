@@ -29,7 +29,7 @@ use crate::seek;
 use crate::tables::kind_name;
 use crate::turns;
 use crate::variance::{Variance, ratios};
-use crate::visible::visible_json;
+use crate::visible::pretty_json;
 use crate::watch;
 use crate::whole::everywhere;
 use crate::windows;
@@ -40,9 +40,7 @@ const VERSION: u32 = 1;
 /// One JSON object with the run, its points (systems x workloads x clients over repetitions) and its
 /// trials.
 pub fn json(digest: &Digest<'_>) -> String {
-    let text = serde_json::to_string_pretty(&Report(digest));
-    let text = text.expect("plain values with text keys always have a JSON form");
-    format!("{}\n", visible_json(text))
+    pretty_json(&Report(digest))
 }
 
 /// The report as one object. The objects of a large run take much more memory than their text, so that each trial is

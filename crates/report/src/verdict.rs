@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
 use crate::headline::{BestTrial, best_trial};
+use crate::visible::pretty_json;
 
 /// The file's name.
 pub(crate) const FILE: &str = "verdict.json";
@@ -72,8 +73,7 @@ impl Verdict {
 
     /// The file's text.
     pub(crate) fn json(&self) -> String {
-        let text = serde_json::to_string_pretty(self);
-        format!("{}\n", text.expect("plain values with text keys always have a JSON form"))
+        pretty_json(self)
     }
 
     /// How many trials ran to their end, of how many.

@@ -3,6 +3,8 @@
 
 use std::borrow::Cow;
 
+use serde::Serialize;
+
 /// A text with a sign in place of each control character, but line ends and tabs: `␛` for escape. Those without a
 /// sign, and characters that change the direction of the text around them, become `\u{fffd}`.
 pub fn visible(text: &str) -> Cow<'_, str> {
@@ -12,9 +14,11 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(|c| sign(c).unwrap_or(c)).collect())
 }
 
-/// JSON with the same characters written as `\u009b`: JSON escapes only the first 32 by itself. They are in its texts
-/// alone, so that it means the same.
-pub(crate) fn visible_json(json: String) -> String {
+/// A value as JSON for people and programs, with the same characters written as `\u009b`: JSON escapes only the first 32
+/// by itself. They are in its texts alone, so that it means the same.
+pub(crate) fn pretty_json<T: Serialize>(value: &T) -> String {
+    let json = serde_json::to_string_pretty(value);
+    let json = json.expect("plain values with text keys always have a JSON form") + "\n";
     if json.chars().all(|c| sign(c).is_none()) {
         return json;
     }
@@ -53,8 +57,8 @@ mod tests {
     #[test]
     fn json_with_control_characters_means_the_same() {
         let text = "a\u{9b}31m\u{202e}\u{7f}\u{1b}\n\"é";
-        let json = visible_json(serde_json::to_string_pretty(&[text]).unwrap());
-        assert_eq!(json, "[\n  \"a\\u009b31m\\u202e\\u007f\\u001b\\n\\\"é\"\n]");
+        let json = pretty_json(&[text]);
+        assert_eq!(json, "[\n  \"a\\u009b31m\\u202e\\u007f\\u001b\\n\\\"é\"\n]\n");
         assert_eq!(serde_json::from_str::<Vec<String>>(&json).unwrap(), [text]);
     }
 

@@ -2,12 +2,12 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt as _, PermissionsExt as _, chown};
+use std::os::unix::fs::{MetadataExt, chown};
 use std::path::Path;
 
 use anyhow::{Context, bail};
 
-use crate::{ProgressEvent, ProgressListener};
+use crate::{ProgressEvent, ProgressListener, private_file};
 
 /// A file is copied in pieces of this size; between two of them a stop can be requested.
 const PIECE_BYTES: u64 = 64 << 20;
@@ -60,16 +60,7 @@ pub(crate) fn copy_file(
     let failed = || format!("cannot copy {} to {}", from.display(), to.display());
     let mut source = File::open(from).with_context(failed)?;
     let mode = source.metadata().with_context(failed)?.permissions();
-    // A new file: what was there may be a link.
-    match fs::remove_file(to) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            return Err(error).with_context(failed);
-        }
-        Ok(()) | Err(_) => {}
-    }
-    let mut options = File::options();
-    options.write(true).create_new(true).mode(mode.mode());
-    let mut target = options.open(to).with_context(failed)?;
+    let mut target = private_file::create(to).with_context(failed)?;
     loop {
         if listener(ProgressEvent::stage("copying the data")).is_break() {
             bail!("interrupted while copying {}", from.display());

@@ -13,11 +13,19 @@ use anyhow::Context;
 /// # Errors
 /// The error of the operating system.
 pub fn create(path: &Path) -> io::Result<File> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
+    remove(path)?;
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
+}
+
+/// Removes a file, a link or a socket, if it is there.
+///
+/// # Errors
+/// The error of the operating system.
+pub(crate) fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
 }
 
 /// A folder with mode 0700; an existing folder stays as it is.

@@ -148,10 +148,7 @@ fn replace(part: &Path, to: &Path) -> io::Result<()> {
     File::open(part)?.sync_all()?;
     // Only now: the log of the old file belongs to it, and would be replayed into the new one.
     for companion in COMPANIONS.map(|ending| beside(to, ending)) {
-        match fs::remove_file(companion) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            Ok(()) | Err(_) => {}
-        }
+        private_file::remove(&companion)?;
     }
     fs::rename(part, to)?;
     to.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())

@@ -9,7 +9,7 @@ use super::{ChangeCriteria, History, HistoryRun, RunChange, Series};
 use crate::confidence::Estimated;
 use crate::number::{latency, number, percent, percentile_name, several, signed_percent};
 use crate::table::Table;
-use crate::visible::visible;
+use crate::visible::{pretty_json, visible};
 use crate::wrap::fold;
 
 /// Version of the format for programs.
@@ -250,8 +250,7 @@ impl History {
             "series": self.series.iter().map(|it| self.series_json(it)).collect::<Vec<_>>(),
             "changes": self.changes.iter().map(|it| self.change_json(it)).collect::<Vec<_>>(),
         });
-        let text = serde_json::to_string_pretty(&value);
-        format!("{}\n", text.expect("plain values with text keys always have a JSON form"))
+        pretty_json(&value)
     }
 
     fn series_json(&self, series: &Series) -> Value {

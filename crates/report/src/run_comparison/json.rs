@@ -9,6 +9,7 @@ use super::sides::{Matched, SIDES};
 use super::thresholds::Check;
 use super::{Outcome, Row, RunComparison, conclusion};
 use crate::conclusion::Conclusion;
+use crate::visible::pretty_json;
 
 /// Version of the format of this view.
 const VERSION: u32 = 1;
@@ -35,7 +36,7 @@ impl RunComparison<'_, '_> {
             "strict": self.criteria.is_strict,
             "passed": self.outcome() == Outcome::Passed,
         });
-        format!("{value:#}\n")
+        pretty_json(&value)
     }
 }
 

@@ -130,12 +130,8 @@ impl ServerFolder {
     /// # Errors
     /// When it cannot be removed.
     pub(super) fn remove_socket(&self) -> anyhow::Result<()> {
-        match fs::remove_file(&self.socket) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(error).with_context(|| format!("cannot remove {}", self.socket.display()))
-            }
-            _ => Ok(()),
-        }
+        private_file::remove(&self.socket)
+            .with_context(|| format!("cannot remove {}", self.socket.display()))
     }
 }
 

@@ -178,7 +178,9 @@ mod tests {
     #[test]
     fn the_children_of_a_process_and_their_children_are_found() {
         let mut shell = command("sh");
-        shell.args(["-c", "sh -c 'sleep 60 & echo; wait' & wait"]).stdout(Stdio::piped());
+        // The innermost tells that it runs, and stands still.
+        let script = "sh -c 'sh -c \"echo; kill -s STOP \\$\\$\" & wait' & wait";
+        shell.args(["-c", script]).stdout(Stdio::piped());
         let mut shell = shell.process_group(0).spawn().unwrap();
         shell.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
         let name = "server".to_owned();
@@ -187,7 +189,7 @@ mod tests {
         killpg(Pid::from_raw(shell.id().cast_signed()), Signal::SIGKILL).unwrap();
         shell.wait().unwrap();
         let names: Vec<&str> = found.iter().map(|process| process.name.as_str()).collect();
-        assert_eq!(names, ["server", "sh", "sleep"]);
+        assert_eq!(names, ["server", "sh", "sh"]);
         assert!(found.iter().all(|process| process.side == Side::Server));
     }
 
