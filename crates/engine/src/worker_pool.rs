@@ -54,7 +54,7 @@ where
 }
 
 /// Whether a stop is more urgent than it was `before`, or as urgent as it can be.
-fn has_risen(stop: &Stop, before: StopLevel) -> impl Fn() -> bool + 'static {
+pub fn has_risen(stop: &Stop, before: StopLevel) -> impl Fn() -> bool + 'static {
     let stop = stop.clone();
     move || {
         let level = stop.level();

@@ -4,6 +4,7 @@
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::thread::{self, JoinHandle};
 
 /// A file that this process has created.
 #[derive(Debug)]
@@ -16,23 +17,20 @@ impl NewFile {
     /// Creates a file that must not exist yet: nothing is overwritten, and a link in its place is not followed
     /// (`O_EXCL`, open(2)).
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
-        let file = File::options().append(true).create_new(true).open(path)?;
-        log(|| Operation::Create(path.to_path_buf()));
+        let create = || File::options().append(true).create_new(true).open(path);
+        let file = logged(create, || Operation::Create(path.to_path_buf()))?;
         Ok(Self { path: path.to_path_buf(), file })
     }
 
     /// Appends bytes.
-    pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.file.write_all(bytes)?;
-        log(|| Operation::Write(self.path.clone(), bytes.to_vec()));
-        Ok(())
+    pub(crate) fn write(&self, bytes: &[u8]) -> io::Result<()> {
+        let write = || (&self.file).write_all(bytes);
+        logged(write, || Operation::Write(self.path.clone(), bytes.to_vec()))
     }
 
     /// Waits until everything is on the disk.
     pub(crate) fn sync(&self) -> io::Result<()> {
-        self.file.sync_all()?;
-        log(|| Operation::Sync(self.path.clone()));
-        Ok(())
+        logged(|| self.file.sync_all(), || Operation::Sync(self.path.clone()))
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -53,9 +51,7 @@ impl NewFile {
 
 /// Creates a folder that must not exist yet.
 pub(crate) fn create_folder(path: &Path) -> io::Result<()> {
-    fs::create_dir(path)?;
-    log(|| Operation::CreateFolder(path.to_path_buf()));
-    Ok(())
+    logged(|| fs::create_dir(path), || Operation::CreateFolder(path.to_path_buf()))
 }
 
 /// Creates a folder and those above it, unless they exist, and waits until they are on the disk.
@@ -68,18 +64,34 @@ pub(crate) fn create_folders(path: &Path) -> io::Result<()> {
 
 /// Renames a file, and replaces one with the new name.
 pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
-    fs::rename(from, to)?;
-    log(|| Operation::Rename(from.to_path_buf(), to.to_path_buf()));
-    Ok(())
+    logged(|| fs::rename(from, to), || Operation::Rename(from.to_path_buf(), to.to_path_buf()))
 }
 
 /// Waits until the entries of a folder are on the disk.
-pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
+///
+/// # Errors
+/// When the folder cannot be synced.
+pub fn sync_folder(path: &Path) -> io::Result<()> {
     // The folder of a bare file name.
     let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
-    File::open(path)?.sync_all()?;
-    log(|| Operation::SyncFolder(path.to_path_buf()));
-    Ok(())
+    let sync = || File::open(path)?.sync_all();
+    logged(sync, || Operation::SyncFolder(path.to_path_buf()))
+}
+
+/// Starts a thread, whose operations are in the log of this one.
+pub(crate) fn spawn<T: Send + 'static>(
+    name: &str,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> io::Result<JoinHandle<T>> {
+    #[cfg(test)]
+    let work = {
+        let log = LOG.with_borrow(Clone::clone);
+        move || {
+            LOG.set(log);
+            work()
+        }
+    };
+    thread::Builder::new().name(name.to_owned()).spawn(work)
 }
 
 /// A change of the disk.
@@ -93,21 +105,34 @@ pub(crate) enum Operation {
     SyncFolder(PathBuf),
 }
 
+/// Does an operation and logs it.
 #[cfg(not(test))]
-fn log(_: impl FnOnce() -> Operation) {}
-
-#[cfg(test)]
-thread_local! {
-    /// The operations of this thread since the log was started.
-    pub(crate) static LOG: std::cell::RefCell<Option<Vec<Operation>>> =
-        const { std::cell::RefCell::new(None) };
+fn logged<T>(
+    operate: impl FnOnce() -> io::Result<T>,
+    _: impl FnOnce() -> Operation,
+) -> io::Result<T> {
+    operate()
 }
 
 #[cfg(test)]
-fn log(operation: impl FnOnce() -> Operation) {
-    LOG.with_borrow_mut(|log| {
-        if let Some(log) = log {
+thread_local! {
+    /// The operations of this thread, and of those that it has spawned, since the log was started.
+    pub(crate) static LOG: std::cell::RefCell<Option<std::sync::Arc<std::sync::Mutex<Vec<Operation>>>>> =
+        const { std::cell::RefCell::new(None) };
+}
+
+/// Locks the log meanwhile, so that it has the operations of all threads in their order.
+#[cfg(test)]
+fn logged<T>(
+    operate: impl FnOnce() -> io::Result<T>,
+    operation: impl FnOnce() -> Operation,
+) -> io::Result<T> {
+    LOG.with_borrow(|log| {
+        let mut log = log.as_ref().map(|log| log.lock().unwrap());
+        let result = operate()?;
+        if let Some(log) = &mut log {
             log.push(operation());
         }
-    });
+        Ok(result)
+    })
 }

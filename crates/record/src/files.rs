@@ -16,14 +16,23 @@ use crate::disk::{self, NewFile};
 /// # Errors
 /// When the file cannot be written; nothing is left behind then.
 pub fn replace_durably(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    replace_whole(path, bytes)?;
+    path.parent().map_or(Ok(()), disk::sync_folder)
+}
+
+/// The same, but after a power cut the file may be the old one until its folder is synced, which one call does for
+/// many files ([`sync_folder`]).
+///
+/// # Errors
+/// When the file cannot be written; nothing is left behind then.
+pub fn replace_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let temporary = beside(path);
-    let mut file = NewFile::create(&temporary)?;
+    let file = NewFile::create(&temporary)?;
     let written = file.write(bytes).and_then(|()| file.sync());
     written.and_then(|()| disk::rename(&temporary, path)).inspect_err(|_| {
         // Half a file is of no use, and takes room on a full disk.
         let _ = fs::remove_file(&temporary);
-    })?;
-    path.parent().map_or(Ok(()), disk::sync_folder)
+    })
 }
 
 /// [`replace_durably`] for a file of a record.
@@ -58,7 +67,7 @@ impl Appender {
     }
 
     /// Appends whole lines.
-    pub(crate) fn append(&mut self, lines: &[u8]) -> Result<(), RecordError> {
+    pub(crate) fn append(&self, lines: &[u8]) -> Result<(), RecordError> {
         let links = self.file.file().metadata().map_or(1, |metadata| metadata.nlink());
         // The system accepts writes to a deleted file and discards them.
         if links == 0 {
@@ -90,7 +99,7 @@ mod tests {
     #[test]
     fn a_removed_file_is_noticed_even_if_the_write_succeeds() {
         let folder = tempfile::tempdir().unwrap();
-        let mut log = Appender::create(&folder.path().join("log")).unwrap();
+        let log = Appender::create(&folder.path().join("log")).unwrap();
         log.append(b"1\n").unwrap();
         fs::remove_dir_all(folder.path()).unwrap();
         assert!(matches!(log.append(b"2\n"), Err(RecordError::Removed { .. })));

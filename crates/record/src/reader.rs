@@ -16,6 +16,7 @@ use crate::{Damage, RecordError, Run, RunStatus, TrialRecord, watch, wire, zippe
 
 /// The file of a trial's intervals.
 pub(crate) const INTERVALS: &str = "intervals.jsonl";
+pub(crate) const TRIAL: &str = "trial.json";
 
 /// Summary of a run, for lists of runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -148,7 +149,7 @@ fn trials(folder: &Path, extent: Extent) -> Result<Vec<TrialRecord>, RecordError
 
 /// A trial, up to its damage when it has any; `None` when the run was cut before its trial.json was written.
 fn trial(folder: &Path, extent: Extent) -> Option<TrialRecord> {
-    let path = folder.join("trial.json");
+    let path = folder.join(TRIAL);
     let file = match input::read(&path) {
         Ok(Some(bytes)) => wire::parse::<TrialFile>(&path, &bytes),
         Ok(None) if !has_intervals(folder) => return None,

@@ -3,15 +3,18 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use measure::{
     Ceiling, Condition, Interval, MachineSpeed, MemberExit, Nanos, Outage, QueryPlan, sum,
 };
 
 use crate::disk::{self, NewFile};
 use crate::files::{Appender, replace, sync_folder};
-use crate::reader::INTERVALS;
+use crate::reader::{INTERVALS, TRIAL};
+use crate::saver::{Saved, Saver};
 use crate::wire::{RunFile, TrialFile, interval_line};
 use crate::{
     PhaseRecord, RecordError, RunHeader, RunStatus, TrialEnd, TrialHeader, TrialRecord,
@@ -21,10 +24,10 @@ use crate::{
 /// Disk space that is reserved for the run's end, in case the disk is full by then.
 const ROOM_BYTES: usize = 64 * 1024;
 
-/// The least time between two waits for the disk for the sake of an interval. Each interval of a second is on the
-/// disk before the next one ends. A short interval may wait for this long, so that the disk of the system under
-/// test is not busy with the record.
-const SYNC_PAUSE: SignedDuration = SignedDuration::from_millis(500);
+/// The least time from one save during a load to the next. Each interval of a second is saved before the next one
+/// ends. A short interval may wait for this long, so that the disk of the system under test is not busy with the
+/// record.
+const SAVE_PAUSE: Duration = Duration::from_millis(500);
 
 /// Number of runs of one plan that can start within one second.
 const FOLDERS_PER_SECOND: u32 = 1_000;
@@ -72,12 +75,13 @@ impl RunWriter {
         let folder = trials.join(format!("{:04}", header.index));
         // A "not found" error here means that the run's folder was removed.
         disk::create_folder(&folder).map_err(|cause| RecordError::io("write", &folder, cause))?;
-        let writer = TrialWriter {
-            intervals: Appender::create(&folder.join(INTERVALS))?,
-            latencies: Appender::create(&folder.join("latency.hlog"))?,
+        let mut writer = TrialWriter {
+            intervals: Appender::create(&folder.join(INTERVALS))?.into(),
+            latencies: Appender::create(&folder.join("latency.hlog"))?.into(),
             written: 0,
             of_generators: BTreeMap::new(),
-            synced: Timestamp::UNIX_EPOCH,
+            saver: None,
+            save_pause: SAVE_PAUSE,
             record: TrialRecord::new(header.clone().without_secrets()),
             folder,
         };
@@ -110,17 +114,21 @@ impl RunWriter {
 }
 
 /// Writes one trial. If it is dropped without [`TrialWriter::finish`], the trial has no end.
+///
+/// From the begin of the load to the end of the trial no call waits for the disk: a thread of its own does, at most
+/// twice a second.
 #[derive(Debug)]
 pub struct TrialWriter {
     folder: PathBuf,
-    intervals: Appender,
-    latencies: Appender,
+    intervals: Arc<Appender>,
+    latencies: Arc<Appender>,
     /// How many lines of intervals were written.
     written: u64,
     /// Transactions of each of several generators in intervals that were not added yet, by their begin.
     of_generators: BTreeMap<Nanos, Vec<u64>>,
-    /// When the last interval was on the disk that had to be.
-    synced: Timestamp,
+    /// Waits for the disk during the load.
+    saver: Option<Saver>,
+    save_pause: Duration,
     /// Everything but the intervals, which are only on disk.
     record: TrialRecord,
 }
@@ -230,9 +238,25 @@ impl TrialWriter {
         counts[generator] = sum([counts[generator], part.tally.transactions]);
     }
 
-    /// Adds an interval. When this returns, a crash of dyno no longer loses the interval, and a crash of the machine
-    /// loses no interval that ended half a second earlier. It waits for the disk, so that it belongs on a thread that
-    /// offers no load.
+    /// Records when the load began: time 0 of the intervals.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn load_begins(&mut self, at: Timestamp) -> Result<(), RecordError> {
+        let saved = Saved {
+            // An interval is complete once its line is in intervals.jsonl.
+            growing: vec![Arc::clone(&self.latencies), Arc::clone(&self.intervals)],
+            replaced: self.folder.join(TRIAL),
+            pause: self.save_pause,
+        };
+        let started =
+            Saver::start(saved).map_err(|cause| RecordError::io("write", &self.folder, cause));
+        self.saver = Some(started?);
+        self.latencies.append(hlog::head(at).as_bytes())
+    }
+
+    /// Adds an interval. When this returns, a crash of dyno no longer loses the interval. A crash of the machine loses
+    /// it until it is saved, which begins at once, or half a second after the last time.
     ///
     /// # Errors
     /// When the disk is full, or the folder was removed.
@@ -246,29 +270,15 @@ impl TrialWriter {
     /// # Errors
     /// As [`TrialWriter::interval`].
     pub fn part(&mut self, interval: &Interval, missing: &[usize]) -> Result<(), RecordError> {
-        if self.written == 0 {
-            let age = SignedDuration::from_nanos(interval.end_ns.try_into().unwrap_or(i64::MAX));
-            let started = Timestamp::now().checked_sub(age).unwrap_or(Timestamp::UNIX_EPOCH);
-            self.latencies.append(hlog::head(started).as_bytes())?;
-        }
         let lines = hlog::lines(&self.record.header.operations, interval).map_err(|what| {
             RecordError::io("write", &self.folder.join("latency.hlog"), io::Error::other(what))
         })?;
-        let is_due = Timestamp::now().duration_since(self.synced).abs() >= SYNC_PAUSE;
         // An interval is complete once its line is in intervals.jsonl, so this line is written last.
         self.latencies.append(lines.as_bytes())?;
-        if is_due {
-            self.latencies.sync()?;
-        }
         let generators = self.of_generators.remove(&interval.start_ns).unwrap_or_default();
         self.intervals.append(interval_line(interval, missing, generators).as_bytes())?;
         self.written += 1;
-        if is_due {
-            self.intervals.sync()?;
-            // After the wait: on a slow disk each interval would be due otherwise, and they would queue up.
-            self.synced = Timestamp::now();
-        }
-        Ok(())
+        self.saver.as_mut().map_or(Ok(()), Saver::grown)
     }
 
     /// Writes how the trial ended, and waits until everything is on the disk. A phase after the load, such as
@@ -277,10 +287,9 @@ impl TrialWriter {
     /// # Errors
     /// When it cannot be written.
     pub fn finish(&mut self, end: &TrialEnd) -> Result<(), RecordError> {
-        self.latencies.sync()?;
-        self.intervals.sync()?;
         self.record.end = Some(end.clone().without_secrets());
-        self.write()
+        self.write()?;
+        self.saver.take().map_or(Ok(()), |mut saver| saver.end())
     }
 
     /// Replaces the status of a trial whose end was written, because a phase after its load failed.
@@ -292,9 +301,14 @@ impl TrialWriter {
         self.finish(&TrialEnd { status: status.clone(), ..end })
     }
 
-    fn write(&self) -> Result<(), RecordError> {
+    /// Writes everything but the intervals, during the load without waiting for the disk.
+    fn write(&mut self) -> Result<(), RecordError> {
         let file = TrialFile::from(&self.record).with_interval_lines(self.written);
-        replace(&self.folder.join("trial.json"), &wire::pretty(&file))
+        let bytes = wire::pretty(&file);
+        match &mut self.saver {
+            Some(saver) => saver.replace(bytes),
+            None => replace(&self.folder.join(TRIAL), &bytes),
+        }
     }
 }
 
@@ -330,7 +344,7 @@ fn folder_name(header: &RunHeader) -> String {
 fn lock(folder: &Path) -> Result<NewFile, RecordError> {
     let path = folder.join(".lock");
     let failed = |cause| RecordError::io("create", &path, cause);
-    let mut file = NewFile::create(&path).map_err(failed)?;
+    let file = NewFile::create(&path).map_err(failed)?;
     let _ = file.file().try_lock();
     file.write(&[0; ROOM_BYTES]).map_err(failed)?;
     Ok(file)

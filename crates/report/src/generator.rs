@@ -4,7 +4,6 @@ use analysis::{GeneratorSummary, Latency, WorkersSummary};
 
 use crate::digest::{Digest, Trial};
 use crate::number::{bounded, latency, latency_ns, percent};
-use crate::table::Table;
 
 /// In place of a figure.
 const UNKNOWN: &str = "not known: the kernel does not report it, or the trial was too short";
@@ -40,18 +39,6 @@ pub(crate) fn facts(trial: &Trial<'_>) -> Vec<(&'static str, String)> {
 pub(crate) fn in_words(delay: &Latency) -> String {
     let show = |(value_ns, is_bound): (f64, bool)| bounded(latency(value_ns), is_bound);
     format!("{} in 99 %, {} at most", show(delay.percentile(99.0)), show(delay.max()))
-}
-
-/// Times in which dyno did not run, on the clock of the plots over time.
-pub(crate) fn stalls(trial: &Trial<'_>) -> Table {
-    let mut table = Table::new().words("dyno stood still from").numbers("for").words("generator");
-    for (name, stall) in trial.stalls() {
-        let start = format!("{:.3} s", stall.start_ns as f64 / 1e9);
-        table.row(vec![start, latency_ns(stall.length_ns()), name.to_owned()]);
-    }
-    table.without_columns(|head, cells| {
-        head == "generator" && cells.iter().all(|cell| cell.is_empty())
-    })
 }
 
 /// The worst figures of all trials in a line, for a terminal; `None` when nothing is known.

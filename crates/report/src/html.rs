@@ -21,8 +21,8 @@ use crate::number::several;
 use crate::svg::Chart;
 use crate::table::{Table, escape};
 use crate::{
-    calls, ceiling, conclusion, confidence, cross_check, ending, generator, generators, loading,
-    member_exits, messages, operations, rules, scaling, settings, tables, turns, variance,
+    calls, ceiling, conclusion, confidence, cross_check, ending, generators, loading, member_exits,
+    messages, operations, rules, scaling, settings, spans, tables, turns, variance,
 };
 
 use document::{closing, opening};
@@ -396,9 +396,11 @@ fn one_trial(digest: &Digest<'_>, trial: &Trial<'_>, at: usize, open: bool) -> S
     }
     out.push_str("</div>\n<div class=\"column\">\n");
     out.push_str(&table(&tables::errors(trial), "Failures by kind"));
-    out.push_str(&table(&tables::outages(trial), "Outages"));
+    let (outages, caption) = spans::outages(trial);
+    out.push_str(&table(&outages, &caption));
     out.push_str(&table(&member_exits::table(trial), "Servers that exited"));
-    out.push_str(&table(&generator::stalls(trial), "Stalls of dyno itself"));
+    let (stalls, caption) = spans::stalls(trial);
+    out.push_str(&table(&stalls, &caption));
     out.push_str(&table(&rules::condition_table(trial, false), "Conditions on the data"));
     out.push_str(&folded(&rules::condition_table(trial, true), "Answers"));
     out.push_str(&table(&cross_check::table(trial), "Cross-check with the server"));

@@ -42,6 +42,7 @@ mod run_comparison;
 mod scaling;
 mod seek;
 mod settings;
+mod spans;
 mod statistics;
 mod svg;
 mod table;

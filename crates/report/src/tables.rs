@@ -301,27 +301,6 @@ pub(crate) fn errors(trial: &Trial<'_>) -> Table {
     table
 }
 
-/// Outages of one trial, on the clock of the plots over time.
-pub(crate) fn outages(trial: &Trial<'_>) -> Table {
-    let mut table = Table::new()
-        .words("outage from")
-        .numbers("for")
-        .numbers("connections lost")
-        .numbers("reconnects");
-    let end = trial.record.intervals.last().map_or(0, |interval| interval.end_ns);
-    for outage in trial.outages() {
-        let length = latency_ns(outage.length_ns(end));
-        let open = if outage.end_ns.is_none() { " or more" } else { "" };
-        table.row(vec![
-            format!("{:.3} s", outage.start_ns as f64 / 1e9),
-            format!("{length}{open}"),
-            count(outage.failures),
-            count(outage.reconnects),
-        ]);
-    }
-    table
-}
-
 /// The phases of one trial.
 pub(crate) fn phases(trial: &Trial<'_>) -> Table {
     let mut table = Table::new().words("phase").words("began").numbers("took");

@@ -85,7 +85,7 @@ pub fn summary(digest: &Digest<'_>, page: Option<&Path>, width: Option<usize>) -
 /// The summary of a run whose page is beside its record, in lines of any width.
 #[cfg(test)]
 pub(crate) fn terminal(digest: &Digest<'_>) -> String {
-    summary(digest, Some(&digest.run.folder.join("report.html")), None)
+    summary(digest, Some(&digest.run.folder.join(crate::write::PAGE)), None)
 }
 
 /// The answers to the questions of the plan, and what not to believe.

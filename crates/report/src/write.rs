@@ -3,13 +3,16 @@
 use std::io;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
-use std::thread;
+use std::thread::{self, ScopedJoinHandle};
 
-use record::{Dyno, RecordSize, replace_durably};
+use record::{Dyno, RecordSize, replace_whole, sync_folder};
 
 use crate::digest::Digest;
 use crate::generators;
 use crate::verdict::{self, Verdict};
+
+/// The view for people.
+pub(crate) const PAGE: &str = "report.html";
 
 /// Why a view could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -30,31 +33,37 @@ pub struct ReportError {
 pub fn write_all(digest: &Digest<'_>, folder: &Path, this: &Dyno) -> Result<PathBuf, ReportError> {
     // The record may grow while the views are made.
     let size = RecordSize::of(folder).ok().filter(|_| folder == digest.run.folder);
-    thread::scope(|scope| {
+    let verdict = || size.map(|size| Verdict::of(digest, this, size).json());
+    let views: [(&str, &(dyn Fn() -> Option<String> + Sync)); 7] = [
         // The page takes about as long as all the others.
-        let page = scope.spawn(|| write(folder, "report.html", &crate::html(digest)));
-        write(folder, "report.md", &crate::markdown(digest))?;
-        write(folder, "report.csv", &crate::csv(digest))?;
-        write(folder, "report-watch.csv", &crate::watch_csv(digest))?;
-        if let Some(text) = generators::csv(digest) {
-            write(folder, "report-generators.csv", &text)?;
-        }
-        write(folder, "report.json", &crate::json(digest))?;
-        if let Some(size) = size {
-            write(folder, verdict::FILE, &Verdict::of(digest, this, size).json())?;
-        }
-        page.join().unwrap_or_else(|panic| resume_unwind(panic))
-    })
+        (PAGE, &|| Some(crate::html(digest))),
+        ("report.md", &|| Some(crate::markdown(digest))),
+        ("report.csv", &|| Some(crate::csv(digest))),
+        ("report-watch.csv", &|| Some(crate::watch_csv(digest))),
+        ("report-generators.csv", &|| generators::csv(digest)),
+        ("report.json", &|| Some(crate::json(digest))),
+        (verdict::FILE, &verdict),
+    ];
+    // All wait for the disk together.
+    let written: Vec<Result<(), ReportError>> = thread::scope(|scope| {
+        let threads = views.map(|(name, view)| {
+            scope.spawn(move || view().map_or(Ok(()), |text| write(&folder.join(name), &text)))
+        });
+        let joined = |thread: ScopedJoinHandle<'_, _>| {
+            thread.join().unwrap_or_else(|panic| resume_unwind(panic))
+        };
+        threads.into_iter().map(joined).collect()
+    });
+    written.into_iter().collect::<Result<(), ReportError>>()?;
+    sync_folder(folder).map_err(|cause| ReportError { path: folder.to_path_buf(), cause })?;
+    Ok(folder.join(PAGE))
 }
 
 /// Replaces a view as a whole: a browser never loads half a page, and a link in a record of other people is not
 /// followed.
-fn write(folder: &Path, name: &str, text: &str) -> Result<PathBuf, ReportError> {
-    let path = folder.join(name);
-    match replace_durably(&path, text.as_bytes()) {
-        Ok(()) => Ok(path),
-        Err(cause) => Err(ReportError { path, cause }),
-    }
+fn write(path: &Path, text: &str) -> Result<(), ReportError> {
+    let failed = |cause| ReportError { path: path.to_path_buf(), cause };
+    replace_whole(path, text.as_bytes()).map_err(failed)
 }
 
 #[cfg(test)]
@@ -113,6 +122,9 @@ mod tests {
     #[test]
     fn a_missing_folder_is_named() {
         let error = written(Path::new("/nowhere/at all")).unwrap_err();
-        assert!(error.to_string().starts_with("cannot write /nowhere/at all/report.md"), "{error}");
+        assert!(
+            error.to_string().starts_with("cannot write /nowhere/at all/report.html"),
+            "{error}"
+        );
     }
 }

@@ -47,8 +47,10 @@ pub(crate) fn run(
         })
     });
     limit.check_limits(Duration::from_nanos(clock.now()));
-    done.inspect_err(|_| busy.end_statements(target, stop))
-        .map_err(|failure| limit.explain(failure))
+    done.map_err(|failure| {
+        busy.end_statements(target, stop);
+        limit.explain(failure)
+    })
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use engine::{Stop, StopLevel};
+use engine::Stop;
 use jiff::Timestamp;
 use measure::Phase;
 use plan::{SystemInstance, Trial};
@@ -468,10 +468,8 @@ impl<'a> Sequence<'a> {
                 None => Ok(()),
             },
             Ok(None) => Ok(()),
-            Err(_) if self.stop.level() == StopLevel::AtOnce => {
-                listener.on_note("the tables were not dropped, because the run had to end at once");
-                Ok(())
-            }
+            // A note has told what is left.
+            Err(_) if self.stop.is_asked() => Ok(()),
             Err(cause) => Err(cause),
         }
     }

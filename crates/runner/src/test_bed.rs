@@ -320,10 +320,6 @@ impl<'a> TestBed<'a> {
         let progress = LoadProgress::new();
         let timer = PhaseTimer::start(phase);
         let limit = PhaseLimit::new(self.stop, self.bounds().phase_timeout);
-        if phase == Phase::Cleanup && !limit.stop.is_asked() {
-            // As after a first request to stop: only a second one ends it, because it leaves what is not removed.
-            limit.stop.ask();
-        }
         let target = self.target(None)?;
         let outcome =
             self.with_context_of(&target, LoadKey::default(), &progress, &limit.stop, |context| {

@@ -376,6 +376,9 @@ impl TrialObserver for TrialRecorder<'_, '_> {
 
     fn begins(&mut self, phase: Phase, late_ns: Nanos) -> io::Result<()> {
         // First what has a time, because the rest takes some.
+        if self.phase.is_none() {
+            self.writer.load_begins(before_now(late_ns)).map_err(io::Error::other)?;
+        }
         self.close_phase(late_ns)?;
         self.phase = Some(PhaseTimer::started_before(phase, late_ns));
         if phase == Phase::Measure {

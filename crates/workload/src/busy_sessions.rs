@@ -50,11 +50,11 @@ impl BusySessions {
         done
     }
 
-    /// Ends the statements of the sessions that are still busy, as far as the server does it in time.
-    pub fn end_statements(&self, target: &Target, stop: &Stop) {
+    /// Ends the statements of the sessions that are still busy. Returns whether the server did it in time.
+    pub fn end_statements(&self, target: &Target, stop: &Stop) -> bool {
         let busy = std::mem::take(&mut *self.all());
         if busy.is_empty() {
-            return;
+            return true;
         }
         let (target, stop, clock) = (target.clone(), stop.clone(), Clock::monotonic());
         let is_over = move || {
@@ -63,8 +63,7 @@ impl BusySessions {
             Duration::from_nanos(clock.now()) >= bound
         };
         let kill = target.dialect().kill;
-        // Without an answer there is nothing else to do: the clean-up that follows reports why it fails.
-        let _ = worker_pool::run_until(is_over, |handle| {
+        let ended = worker_pool::run_until(is_over, |handle| {
             Box::pin(async move {
                 for BusySession { index, number } in busy {
                     let mut session = target.connect(&handle, index).await?;
@@ -75,6 +74,7 @@ impl BusySessions {
                 Ok(())
             })
         });
+        ended.is_ok()
     }
 
     fn all(&self) -> MutexGuard<'_, BTreeSet<BusySession>> {

@@ -16,6 +16,7 @@ mod policy;
 mod progress;
 pub mod random;
 mod reconnect;
+mod removal;
 mod row_buffer;
 mod rpc;
 mod session;

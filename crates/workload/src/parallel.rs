@@ -57,13 +57,26 @@ where
     T: 'static,
     J: AsyncFnOnce(&mut Session) -> Result<T, Failure> + 'static,
 {
+    on_session_until(context, worker_pool::has_risen(context.stop, context.stop.level()), job)
+}
+
+/// The same, but only `must_end` ends it, with its statement.
+pub(crate) fn on_session_until<T, J>(
+    context: &WorkloadContext<'_>,
+    must_end: impl Fn() -> bool + 'static,
+    job: J,
+) -> Result<T, Failure>
+where
+    T: 'static,
+    J: AsyncFnOnce(&mut Session) -> Result<T, Failure> + 'static,
+{
     let result = Rc::new(Cell::new(None));
     let kept = Rc::clone(&result);
     let target = context.target.clone();
     let setup = context.sql.prepare_session.clone();
     let busy = BusySessions::default();
     let (dialect, busy_here) = (target.dialect(), busy.clone());
-    worker_pool::run_one(context.stop, move |handle| {
+    worker_pool::run_until(must_end, move |handle| {
         Box::pin(async move {
             let mut session = target.connect(&handle, 0).await?;
             let work = async |session: &mut Session| {
@@ -75,8 +88,15 @@ where
             Ok(())
         })
     })
-    .inspect_err(|_| busy.end_statements(context.target, context.stop))?;
+    .inspect_err(|_| end_statements(context, &busy))?;
     result.take().ok_or_else(interrupted)
+}
+
+/// Ends the statements that nothing waits for any more.
+fn end_statements(context: &WorkloadContext<'_>, busy: &BusySessions) {
+    if !busy.end_statements(context.target, context.stop) {
+        context.progress.server_is_silent();
+    }
 }
 
 /// Runs statements in order.
@@ -169,7 +189,7 @@ fn run_jobs(
             }
         })
     });
-    done.inspect_err(|_| busy.end_statements(context.target, context.stop))
+    done.inspect_err(|_| end_statements(context, &busy))
 }
 
 /// The number of sessions that can work in parallel on this system.

@@ -1,7 +1,7 @@
 //! The progress of a long job.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -20,6 +20,7 @@ struct Counts {
     total: AtomicU64,
     losses: AtomicU64,
     notes: Mutex<Vec<String>>,
+    is_silent: AtomicBool,
     committed: Mutex<Option<Committed>>,
 }
 
@@ -66,6 +67,16 @@ impl LoadProgress {
     /// Batches of all stages that were retried because their connection broke.
     pub fn losses(&self) -> u64 {
         self.0.losses.load(Ordering::Relaxed)
+    }
+
+    /// Notes that the server did not answer in time after a request to stop.
+    pub(crate) fn server_is_silent(&self) {
+        self.0.is_silent.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the server did not answer in time after a request to stop.
+    pub(crate) fn is_server_silent(&self) -> bool {
+        self.0.is_silent.load(Ordering::Relaxed)
     }
 
     /// Adds a remark on what was found, in one line.

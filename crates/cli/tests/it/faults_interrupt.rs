@@ -25,12 +25,19 @@ fn bench(sandbox: &Sandbox, url: &str) -> Command {
     command
 }
 
-fn tables(database: &str) -> String {
+pub(crate) fn tables(database: &str) -> String {
     server::sql(&format!("SHOW TABLES IN {database}"))
 }
 
 pub(crate) fn assert_interrupted(output: &Output) {
     assert_eq!(output.status.code(), Some(130), "{}", both(output));
+}
+
+/// Whether dyno has told that it does not wait any longer for this and what follows.
+pub(crate) fn assert_given_up(output: &Output, what: &str) {
+    let text = both(output);
+    assert!(text.contains(&format!("given up: {what}")), "{text}");
+    assert!(text.contains("`dyno cleanup` removes what is left"), "{text}");
 }
 
 /// The report of a sandbox's only run.
@@ -131,7 +138,7 @@ fn one_table(sandbox: &Sandbox, url: &str, verify: &str, transaction: &str) -> C
 }
 
 /// Starts a run whose cleanup waits until the returned lock is released.
-fn start_with_blocked_cleanup<'s>(
+pub(crate) fn start_with_blocked_cleanup<'s>(
     sandbox: &'s Sandbox,
     database: &str,
 ) -> (Background<'s>, HeldLock) {
@@ -166,7 +173,7 @@ fn interrupt_in_cleanup_lets_cleanup_finish() {
 }
 
 /// How many statements of a database begin so and have not ended on the server.
-fn under_way(database: &str, beginning: &str) -> String {
+pub(crate) fn under_way(database: &str, beginning: &str) -> String {
     let query = format!(
         "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE info LIKE '{beginning}%' \
          AND db = '{database}'"
@@ -228,11 +235,14 @@ fn interrupt_ends_the_making_of_an_index_on_the_server_too() {
     wait_until("it makes the index", || under_way(database, "ALTER TABLE") == "1");
     run.interrupt();
     wait_until("the ALTER has ended", || under_way(database, "ALTER TABLE") == "0");
-    wait_until("the cleanup waits for the reader", || under_way(database, "DROP TABLE") == "1");
-    reader.release();
-    assert_interrupted(&run.finish());
-    assert_eq!(tables(database), "");
+    let output = run.finish();
+    assert_interrupted(&output);
+    assert_given_up(&output, "`DROP TABLE held`");
+    wait_until("the DROP has ended on the server too", || under_way(database, "DROP TABLE") == "0");
     assert_eq!(report(&sandbox)["status"], "interrupted");
+    reader.release();
+    sandbox.succeed(["cleanup", "held.sql", "--system", &url]);
+    assert_eq!(tables(database), "");
 }
 
 #[test]

@@ -18,6 +18,7 @@ mod edges;
 mod end_to_end;
 mod faults_interrupt;
 mod faults_login;
+mod faults_removal;
 mod faults_server;
 mod faults_waits;
 mod generator;

@@ -75,6 +75,7 @@ fn rows_of(file: &Path) -> u64 {
 fn runs_killed_at_random_moments_keep_every_interval_that_was_on_disk() {
     // A client inserts a row in each transaction: the database has what dyno counted, and what was in hand besides.
     let text = "\\prepare\nCREATE TABLE IF NOT EXISTS t (n INTEGER);\n\\transaction add\nINSERT INTO t VALUES (1);\n";
+    let mut lost = Vec::new();
     for round in 0..24_u64 {
         let sandbox = Sandbox::new();
         sandbox.file("add.sql", text);
@@ -108,7 +109,12 @@ fn runs_killed_at_random_moments_keep_every_interval_that_was_on_disk() {
             None => rows_of(&sandbox.path().join("data.db")),
         };
         assert!(counted <= rows, "{counted} counted, {rows} in the database");
+        lost.push((rows - counted) as f64 * intervals.len() as f64 / counted as f64);
     }
+    // In rows of a mean interval: those of the one in hand, which had 30 ms, and of the one that was being written.
+    // Where other tests keep a worker thread from running, its intervals wait for it, so that only most must hold.
+    lost.sort_by(f64::total_cmp);
+    assert!(lost[lost.len() / 2] < 3.0, "intervals lost by each kill: {lost:.1?}");
 }
 
 #[test]

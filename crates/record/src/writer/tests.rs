@@ -4,6 +4,7 @@ mod damage;
 mod generators;
 mod large;
 mod power_cut;
+mod slow_disk;
 
 use std::fs;
 use std::path::Path;
@@ -296,6 +297,7 @@ fn write_trial_at(run: &RunWriter, index: usize) -> TrialWriter {
         loaded: None,
     };
     trial.phase(prepare).unwrap();
+    trial.load_begins(at("2026-07-30T12:00:01Z")).unwrap();
     trial.interval(&interval(Phase::WarmUp, 0)).unwrap();
     trial.interval(&interval(Phase::Measure, 1)).unwrap();
     trial.outages(&outages()[..1]).unwrap();

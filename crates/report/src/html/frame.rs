@@ -5,9 +5,9 @@ use measure::{LatencyHistogram, Phase, Tally};
 use record::{IntervalRecord, add_counts};
 
 use crate::digest::Trial;
-use crate::number::{count, latency_ns};
+use crate::number::count;
 use crate::svg::{Axis, Chart, Mark, Series, Shade, ShadeKind, Size};
-use crate::{generators, member_exits, turns};
+use crate::{generators, member_exits, spans, turns};
 
 /// The size of a plot over time.
 const HALF_ROW: Size = Size { is_wide: false, height: 240.0 };
@@ -50,7 +50,7 @@ impl<'d, 'a> Frame<'d, 'a> {
             y,
             series,
             remark: String::new(),
-            shades: self.warm_up().into_iter().chain(self.outages()).chain(self.stalls()).collect(),
+            shades: self.warm_up().into_iter().chain(spans::shades(self.trial, self.end)).collect(),
             marks: self.steps.iter().filter_map(MergedIntervals::mark).collect(),
             moments,
             bands: turns::bands(self.trial),
@@ -62,33 +62,6 @@ impl<'d, 'a> Frame<'d, 'a> {
         let last = self.steps.iter().rfind(|step| step.phase == Phase::WarmUp)?;
         let note = "warm-up".to_owned();
         Some(Shade { from: 0.0, to: last.to, kind: ShadeKind::WarmUp, note })
-    }
-
-    /// The outages within the plot.
-    fn outages(&self) -> impl Iterator<Item = Shade> {
-        self.trial.outages().iter().filter_map(|outage| {
-            let from = outage.start_ns as f64 / 1e9;
-            let to = outage.end_ns.map_or(self.end, |end| end as f64 / 1e9).min(self.end);
-            let (lost, made) = (count(outage.failures), count(outage.reconnects));
-            let more = if outage.end_ns.is_none() { " or more" } else { "" };
-            let length = format!("{:.3} s{more}", to - from);
-            let note = match outage.failures {
-                0 => format!("no transaction succeeded for {length}"),
-                _ => format!("outage of {length}: {lost} connections lost, {made} made again"),
-            };
-            (from < self.end).then_some(Shade { from, to, kind: ShadeKind::Outage, note })
-        })
-    }
-
-    /// The times within the plot in which dyno itself did not run.
-    fn stalls(&self) -> impl Iterator<Item = Shade> {
-        self.trial.stalls().filter_map(|(name, stall)| {
-            let what = if name.is_empty() { "dyno" } else { name };
-            let from = stall.start_ns as f64 / 1e9;
-            let to = (stall.end_ns as f64 / 1e9).min(self.end);
-            let note = format!("{what} stood still for {}", latency_ns(stall.length_ns()));
-            (from < self.end).then_some(Shade { from, to, kind: ShadeKind::Stall, note })
-        })
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use driver::{Datum, Isolation};
-use engine::{Load, StopLevel};
+use engine::Load;
 use measure::Failure;
 use plan::{Existing, Files, OptionReader, Options, Problem};
 
@@ -16,6 +16,7 @@ use crate::expression::{Cell, Expression, Scope, parse};
 use crate::options::{OptionList, Text, text};
 use crate::parallel::{interrupted, on_session, run_all, unsuitable};
 use crate::policy::{ErrorPolicy, IGNORE_ERRORS, TRANSIENT_ERRORS};
+use crate::removal;
 use crate::session::{ISOLATION, check_isolation};
 use crate::shared::SharedLoad;
 use crate::{Workload, WorkloadContext};
@@ -136,9 +137,7 @@ impl SqlWorkload {
     fn undo_prepare(&self, context: &WorkloadContext<'_>, failure: Failure) -> Failure {
         let (_, done, _) = context.progress.current();
         let is_ours = context.existing == Existing::Replace || self.made_all_tables(done as usize);
-        let is_undone = is_ours
-            && context.stop.level() < StopLevel::AtOnce
-            && run_setup(context, Stage::Cleanup, &self.cleanup).is_ok();
+        let is_undone = is_ours && run_setup(context, Stage::Cleanup, &self.cleanup).is_ok();
         if context.stop.is_asked() {
             return failure;
         }
@@ -248,16 +247,23 @@ fn cumulate(shares: &[f64]) -> Vec<f64> {
 }
 
 /// Runs setup statements in order; a failure names its file and line. `\prepare` checks for a request to stop before
-/// each statement; `\cleanup` always runs to its end.
+/// each statement; `\cleanup` runs to its end as [`removal::remove`] defines.
 fn run_setup(context: &WorkloadContext<'_>, stage: Stage, setup: &[Setup]) -> Result<(), Failure> {
     if setup.is_empty() {
         return Ok(());
     }
     context.progress.begin(stage.name(), setup.len() as u64);
-    let (setup, progress, stop) = (setup.to_vec(), context.progress.clone(), context.stop.clone());
+    let setup = setup.to_vec();
+    if stage == Stage::Cleanup {
+        let statements = setup.iter().map(|it| it.sql.clone()).collect();
+        return removal::remove(context, statements, move |number, failure| {
+            at(&setup[number].place, failure)
+        });
+    }
+    let (progress, stop) = (context.progress.clone(), context.stop.clone());
     on_session(context, async move |session| {
         for Setup { place, sql } in setup {
-            if stage == Stage::Prepare && stop.is_asked() {
+            if stop.is_asked() {
                 return Err(interrupted());
             }
             session.run(&sql).await.map_err(|failure| at(&place, failure))?;

@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use engine::StopLevel;
 use measure::Failure;
 use plan::Existing;
 
@@ -12,6 +11,7 @@ use super::inspection;
 use super::schema;
 use crate::WorkloadContext;
 use crate::parallel::{interrupted, on_session, parallel_for, run_all, workers};
+use crate::removal::{self, take_away};
 
 /// The tables of one workload.
 pub(super) trait Tables: Send + Sync {
@@ -113,10 +113,8 @@ fn make(
     let result = create_and_fill(context, wanted, tables, creates, &mut created);
     if result.is_ok() {
         created_tables.add_tables(context.target, tables);
-    } else if context.stop.level() < StopLevel::AtOnce {
-        context.progress.begin("taking away what is not finished", created.len() as u64);
-        // Only the first failure is reported; a second one here most probably has the same cause.
-        let _ = drop_tables(context, &created);
+    } else {
+        take_away(context, created.iter().map(|table| schema::name(*table)));
     }
     result
 }
@@ -171,16 +169,7 @@ fn finish(
 
 /// Drops tables.
 pub(super) fn drop_tables(context: &WorkloadContext<'_>, tables: &[u64]) -> Result<(), Failure> {
-    if tables.is_empty() {
-        return Ok(());
-    }
-    let tables = tables.to_vec();
-    on_session(context, async move |session| {
-        for table in tables {
-            session.run(&format!("DROP TABLE IF EXISTS {}", schema::name(table))).await?;
-        }
-        Ok(())
-    })
+    removal::drop_tables(context, tables.iter().map(|table| schema::name(*table)))
 }
 
 /// Drops tables 1 to `tables`, whoever created them; tells which.

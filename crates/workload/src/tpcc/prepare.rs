@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use engine::StopLevel;
 use measure::Failure;
 use plan::Existing;
 
@@ -15,6 +14,7 @@ use crate::created::{CreatedDatabases, around};
 use crate::parallel::{
     already_there, columns, interrupted, on_session, parallel_for, run_all, unsuitable, workers,
 };
+use crate::removal::{drop_tables, take_away};
 use crate::session::check_isolation;
 
 /// Creates and fills the tables, or reuses existing ones, as [`WorkloadContext::existing`] defines.
@@ -39,7 +39,7 @@ pub(super) fn prepare(
         }
     }
     around(context, &context.sql.before_prepare)?;
-    drop_tables(context, &there)?;
+    drop_tables(context, in_order(&there))?;
     created.forget(context.target);
     make(context, settings, created, creates)?;
     context.progress.begin("statements after the load", 0);
@@ -98,10 +98,8 @@ fn make(
     let result = create_and_fill(context, settings, creates);
     if result.is_ok() {
         created.add(context.target);
-    } else if context.stop.level() < StopLevel::AtOnce {
-        context.progress.begin("taking away what is not finished", 0);
-        // Only the first failure is reported; a second one here most probably has the same cause.
-        let _ = drop_tables(context, &Table::ALL);
+    } else {
+        take_away(context, in_order(&Table::ALL));
     }
     result
 }
@@ -140,18 +138,9 @@ fn finish(context: &WorkloadContext<'_>) -> Result<(), Failure> {
     })
 }
 
-/// Drops tables, each before the tables that its foreign keys refer to.
-fn drop_tables(context: &WorkloadContext<'_>, tables: &[Table]) -> Result<(), Failure> {
-    if tables.is_empty() {
-        return Ok(());
-    }
-    let drops: Vec<String> = Table::ALL
-        .iter()
-        .rev()
-        .filter(|table| tables.contains(table))
-        .map(|table| format!("DROP TABLE IF EXISTS {}", table.name()))
-        .collect();
-    on_session(context, async move |session| run_all(session, &drops).await)
+/// The names of tables, each before the tables that its foreign keys refer to.
+fn in_order(tables: &[Table]) -> impl Iterator<Item = &'static str> {
+    Table::ALL.iter().rev().filter(|table| tables.contains(table)).map(|table| table.name())
 }
 
 /// Drops the tables that this process created.
@@ -163,7 +152,7 @@ pub(super) fn clean_up(
         return Ok(());
     }
     context.progress.begin("dropping tables", Table::ALL.len() as u64);
-    drop_tables(context, &Table::ALL)?;
+    drop_tables(context, in_order(&Table::ALL))?;
     created.forget(context.target);
     Ok(())
 }
@@ -187,7 +176,7 @@ pub(super) fn remove(
         }
         Ok(())
     })?;
-    drop_tables(context, &there)?;
+    drop_tables(context, in_order(&there))?;
     created.forget(context.target);
     Ok(there.iter().map(|table| format!("dropped {}", table.name())).collect())
 }

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use driver::{Dialect, Session, Value};
-use engine::StopLevel;
 use measure::Failure;
 use plan::Existing;
 
@@ -19,6 +18,7 @@ use crate::parallel::{
     already_there, as_text, columns, interrupted, on_session, parallel_for, parallel_for_batches,
     run_all, unsuitable, workers,
 };
+use crate::removal::{drop_tables, take_away};
 use crate::{LoadProgress, WorkloadContext};
 
 /// Rows that one session loads in one transaction, about.
@@ -52,7 +52,7 @@ pub(super) fn prepare(
     }
     around(context, &context.sql.before_prepare)?;
     if done.is_empty() {
-        drop_tables(context)?;
+        drop_tables(context, in_order())?;
         created.forget(context.target);
     }
     make(context, settings, created, &done)?;
@@ -128,12 +128,7 @@ fn make(
         Err(failure) if failure.key.class.breaks_connection() => {
             context.progress.note("the same command continues the load where it stopped");
         }
-        Err(_) if context.stop.level() < StopLevel::AtOnce => {
-            context.progress.begin("taking away what is not finished", 0);
-            // Only the first failure is reported; a second one here most probably has the same cause.
-            let _ = drop_tables(context);
-        }
-        Err(_) => {}
+        Err(_) => take_away(context, in_order()),
     }
     result
 }
@@ -263,11 +258,9 @@ fn finish(
     })
 }
 
-/// Drops the tables, each before the tables that its foreign keys refer to.
-fn drop_tables(context: &WorkloadContext<'_>) -> Result<(), Failure> {
-    let names = std::iter::once(LOAD_TABLE).chain(Table::ALL.iter().rev().map(|it| it.name()));
-    let drops: Vec<String> = names.map(|name| format!("DROP TABLE IF EXISTS {name}")).collect();
-    on_session(context, async move |session| run_all(session, &drops).await)
+/// The names of the tables, each before the tables that its foreign keys refer to.
+fn in_order() -> impl Iterator<Item = &'static str> {
+    std::iter::once(LOAD_TABLE).chain(Table::ALL.iter().rev().map(|it| it.name()))
 }
 
 /// Drops the tables that this process created.
@@ -279,7 +272,7 @@ pub(super) fn clean_up(
         return Ok(());
     }
     context.progress.begin("dropping tables", Table::ALL.len() as u64);
-    drop_tables(context)?;
+    drop_tables(context, in_order())?;
     created.forget(context.target);
     Ok(())
 }
@@ -303,7 +296,7 @@ pub(super) fn remove(
         }
         Ok(())
     })?;
-    drop_tables(context)?;
+    drop_tables(context, in_order())?;
     created.forget(context.target);
     Ok(found.tables.iter().map(|table| format!("dropped {}", table.name())).collect())
 }

@@ -22,6 +22,7 @@ use super::schema::KEY;
 use super::settings::Settings;
 use super::statements;
 use crate::parallel::{columns, interrupted, on_session, run_all, unsuitable};
+use crate::removal::drop_tables;
 use crate::session::check_isolation;
 use crate::shared::SharedLoad;
 use crate::{Workload, WorkloadContext};
@@ -94,7 +95,7 @@ impl Ycsb {
     }
 
     fn drop_table(&self, context: &WorkloadContext<'_>) -> Result<(), Failure> {
-        self.run(context, vec![format!("DROP TABLE IF EXISTS {}", self.settings.table.name)])?;
+        drop_tables(context, [&self.settings.table.name])?;
         self.note(context.target, |known| *known = KnownTable::default());
         Ok(())
     }

@@ -2,6 +2,8 @@
 //! is lost, in part or as a whole, in order or out of order.
 
 use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::thread;
 
 use super::*;
 use crate::disk::{LOG, Operation};
@@ -21,21 +23,23 @@ enum Step {
 /// Writes a run, with all of its operations, and the steps with the number of operations until each.
 fn logged(out: &Path) -> (PathBuf, Vec<Operation>, Vec<(usize, Step)>) {
     let mut steps = Vec::new();
-    let mut done = |step| {
-        let length = LOG.with_borrow(|log| log.as_ref().map_or(0, Vec::len));
-        steps.push((length, step));
-    };
-    LOG.set(Some(Vec::new()));
+    let log = Arc::new(Mutex::new(Vec::new()));
+    let mut done = |step| steps.push((log.lock().unwrap().len(), step));
+    LOG.set(Some(Arc::clone(&log)));
     let run = RunWriter::create(out, &run_header()).unwrap();
     done(Step::Created);
     for index in 0..TRIALS {
         let mut trial = run.begin_trial(&trial_header(index)).unwrap();
         done(Step::Began(index));
+        trial.save_pause = Duration::ZERO;
+        trial.load_begins(at("2026-07-30T12:00:01Z")).unwrap();
         for second in 0..INTERVALS {
-            // As if a second had passed.
-            trial.synced = Timestamp::UNIX_EPOCH;
             let phase = if second == 0 { Phase::WarmUp } else { Phase::Measure };
             trial.interval(&interval(phase, second)).unwrap();
+            // It is saved without a further call.
+            while !is_saved(&log.lock().unwrap(), &trial.folder().join("intervals.jsonl")) {
+                thread::yield_now();
+            }
             done(Step::Interval(index));
             trial.outages(&outages()).unwrap();
         }
@@ -44,7 +48,18 @@ fn logged(out: &Path) -> (PathBuf, Vec<Operation>, Vec<(usize, Step)>) {
     }
     let folder = run.folder().to_path_buf();
     run.finish(&RunStatus::Complete).unwrap();
-    (folder, LOG.take().unwrap_or_default(), steps)
+    LOG.set(None);
+    let operations = std::mem::take(&mut *log.lock().unwrap());
+    (folder, operations, steps)
+}
+
+/// Whether a file was synced after the last write.
+fn is_saved(operations: &[Operation], path: &Path) -> bool {
+    let last = operations.iter().rev().find(|operation| match operation {
+        Operation::Sync(of) | Operation::Write(of, _) => of == path,
+        _ => false,
+    });
+    matches!(last, Some(Operation::Sync(_)))
 }
 
 /// A file's bytes, and how many of them are on the disk for certain.
