@@ -278,7 +278,7 @@ impl TrialWriter {
         let generators = self.of_generators.remove(&interval.start_ns).unwrap_or_default();
         self.intervals.append(interval_line(interval, missing, generators).as_bytes())?;
         self.written += 1;
-        self.saver.as_mut().map_or(Ok(()), Saver::grown)
+        self.ask_saver(Saver::grown)
     }
 
     /// Writes how the trial ended, and waits until everything is on the disk. A phase after the load, such as
@@ -305,10 +305,19 @@ impl TrialWriter {
     fn write(&mut self) -> Result<(), RecordError> {
         let file = TrialFile::from(&self.record).with_interval_lines(self.written);
         let bytes = wire::pretty(&file);
-        match &mut self.saver {
-            Some(saver) => saver.replace(bytes),
-            None => replace(&self.folder.join(TRIAL), &bytes),
+        if self.saver.is_none() {
+            return replace(&self.folder.join(TRIAL), &bytes);
         }
+        self.ask_saver(|saver| saver.replace(bytes))
+    }
+
+    /// Asks the saver, if there is one. After a failure there is none: further writes wait for the disk themselves.
+    fn ask_saver(
+        &mut self,
+        ask: impl FnOnce(&mut Saver) -> Result<(), RecordError>,
+    ) -> Result<(), RecordError> {
+        let asked = self.saver.as_mut().map_or(Ok(()), ask);
+        asked.inspect_err(|_| self.saver = None)
     }
 }
 

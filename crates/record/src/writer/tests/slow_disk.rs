@@ -66,4 +66,7 @@ fn a_save_that_fails_fails_a_later_call() {
     });
     let text = error.expect("the failure is told").to_string();
     assert!(text.contains("trial.json"), "{text}");
+    fs::remove_dir(&file).unwrap();
+    trial.finish(&trial_end()).unwrap();
+    assert!(Run::open(run.folder()).unwrap().trials[0].end.is_some(), "the end is on the disk");
 }
