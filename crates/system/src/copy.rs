@@ -52,11 +52,7 @@ fn copy_folder(from: &Path, to: &Path, listener: &mut ProgressListener<'_>) -> a
 ///
 /// # Errors
 /// Why it could not be copied, or that a stop was requested.
-pub(crate) fn copy_file(
-    from: &Path,
-    to: &Path,
-    listener: &mut ProgressListener<'_>,
-) -> anyhow::Result<()> {
+fn copy_file(from: &Path, to: &Path, listener: &mut ProgressListener<'_>) -> anyhow::Result<()> {
     let failed = || format!("cannot copy {} to {}", from.display(), to.display());
     let mut source = File::open(from).with_context(failed)?;
     let mode = source.metadata().with_context(failed)?.permissions();
@@ -75,7 +71,7 @@ pub(crate) fn copy_file(
 }
 
 /// Gives a copy the mode and the owner of its source. Only root can meet files of other owners here.
-pub(crate) fn same_owner(from: &Path, to: &Path) -> anyhow::Result<()> {
+fn same_owner(from: &Path, to: &Path) -> anyhow::Result<()> {
     let set = || {
         let (from, made) = (fs::metadata(from)?, fs::metadata(to)?);
         if (from.uid(), from.gid()) != (made.uid(), made.gid()) {

@@ -1,23 +1,28 @@
 //! The embedded database: a file of the user's, or a temporary one.
 
-use std::fs::{self, File};
-use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use driver::sqlite::{Config, Synchronous};
+use driver::sqlite::{Config, Copied, Snapshot, Synchronous};
 use driver::{Target, Timeouts};
+use measure::Failure;
+use net::BlockingCheck;
 use plan::{Options, Problem};
 
-use crate::ask::{ask, rows};
-use crate::copy::{copy_file, same_owner};
+use crate::ask::ask;
 use crate::private_file;
 use crate::running::SystemHandle;
-use crate::{ProgressListener, Running, System};
+use crate::{ProgressEvent, ProgressListener, Running, System};
 
-/// Endings of the files that SQLite keeps for a database in WAL mode: the log and the log's index.
-const COMPANIONS: [&str; 2] = ["-wal", "-shm"];
+/// Time between two checks whether a copy is still wanted.
+const POLL_PERIOD: Duration = Duration::from_millis(50);
+/// How long a stop waits for the step of a copy to end.
+const STOP_GRACE: Duration = Duration::from_millis(500);
 
 #[derive(Clone, Debug)]
 struct Sqlite {
@@ -73,91 +78,102 @@ impl System for Sqlite {
         let folder = scratch.join("sqlite");
         private_file::create_folder(&folder)?;
         let path = self.path.clone().unwrap_or_else(|| folder.join("dyno.db"));
-        let kept = folder.join("dyno-kept.db");
-        let mut config = Config::new(path.clone());
+        let mut config = Config::new(path);
         config.synchronous = self.synchronous;
         config.busy_timeout = self.busy_timeout;
         config.cache_bytes = self.cache_bytes;
-        let (target, facts) = ask(Target::sqlite(config).with_timeouts(timeouts), listener)?;
-        let file = DatabaseFile { path, kept, target: target.clone() };
+        let target = Target::sqlite(config.clone()).with_timeouts(timeouts);
+        let (target, facts) = ask(target, listener)?;
+        let file = DatabaseFile { config, copy: folder.join("dyno-kept.db"), kept: None };
         Ok(Running::database(target, facts, file))
     }
 }
 
 /// The file of a database, whose state can be saved.
 struct DatabaseFile {
-    path: PathBuf,
+    config: Config,
     /// The path of the copy that `snapshot` makes.
-    kept: PathBuf,
-    target: Target,
+    copy: PathBuf,
+    kept: Option<Arc<Snapshot>>,
 }
 
 impl SystemHandle for DatabaseFile {
     fn snapshot(&mut self, listener: &mut ProgressListener<'_>) -> anyhow::Result<()> {
-        self.checkpoint(listener)?;
-        copy(&self.path, &self.kept, listener)
+        self.kept = None;
+        let create = || private_file::create(&self.copy).map(drop);
+        create().with_context(|| format!("cannot create {}", self.copy.display()))?;
+        let (config, copy) = (self.config.clone(), self.copy.clone());
+        let taken = copying("copying the data", listener, move |on_step| {
+            Snapshot::take(&config, &copy, on_step)
+        });
+        if taken.is_err() {
+            // It may fill the disk, and is of no use.
+            let _ = private_file::remove(&self.copy);
+        }
+        self.kept = Some(Arc::new(taken?));
+        Ok(())
     }
 
     fn restore(&mut self, listener: &mut ProgressListener<'_>) -> anyhow::Result<()> {
-        if !self.kept.exists() {
-            bail!("no data was kept that could be restored");
-        }
-        // So that the old database is whole without its log until it is replaced.
-        self.checkpoint(listener)?;
-        // The file itself where the path is a link.
-        let path = fs::canonicalize(&self.path)
-            .with_context(|| format!("cannot find {}", self.path.display()))?;
-        copy(&self.kept, &path, listener)
+        let kept = self.kept.clone().context("no data was kept that could be restored")?;
+        copying("restoring the data", listener, move |on_step| kept.restore(on_step))
     }
 }
 
-impl DatabaseFile {
-    /// Moves all changes from the log into the file itself.
-    fn checkpoint(&self, listener: &mut ProgressListener<'_>) -> anyhow::Result<()> {
-        let rows = rows(&self.target, "PRAGMA wal_checkpoint(TRUNCATE)", listener)?;
-        // The first column is 1 when another connection blocked the checkpoint.
-        if rows.first().and_then(|row| row.first()) == Some(&driver::Datum::Int(1)) {
-            bail!(
-                "{} is in use, so it cannot be copied or replaced: end what works with it, or set \
-                 between = \"reload\"",
-                self.path.display()
-            );
-        }
-        Ok(())
-    }
+/// What a thread that copies reports.
+enum Report<T> {
+    Step(Copied),
+    End(Result<T, Failure>),
 }
 
-/// Replaces the database `to` by a copy of `from`, once that is whole and on the disk.
-fn copy(from: &Path, to: &Path, listener: &mut ProgressListener<'_>) -> anyhow::Result<()> {
-    let part = beside(to, "-part");
-    let copied = copy_file(from, &part, listener).and_then(|()| {
-        if to.exists() {
-            same_owner(to, &part)?;
-        }
-        replace(&part, to).with_context(|| format!("cannot replace {}", to.display()))
+/// Copies on a thread of its own. At a stop the thread ends with the step that it is in. When this takes long, such as
+/// a wait for the disk, it is left behind.
+///
+/// # Errors
+/// When the copy fails, or the listener requests a stop.
+fn copying<T: Send + 'static>(
+    stage: &str,
+    listener: &mut ProgressListener<'_>,
+    copy: impl FnOnce(&mut dyn FnMut(Copied)) -> Result<T, Failure> + Send + 'static,
+) -> anyhow::Result<T> {
+    let is_wanted = Arc::new(AtomicBool::new(true));
+    let (sender, reports) = mpsc::channel();
+    let wanted = Arc::clone(&is_wanted);
+    let thread = thread::Builder::new().name("copy".to_owned());
+    let started = thread.spawn(move || {
+        let _check = BlockingCheck::set(move || !wanted.load(Ordering::Relaxed));
+        // Nobody may wait for the reports any more.
+        let end = copy(&mut |copied| drop(sender.send(Report::Step(copied))));
+        drop(sender.send(Report::End(end)));
     });
-    if copied.is_err() {
-        // There is none if the disk refused it.
-        let _ = fs::remove_file(&part);
+    started.with_context(|| format!("no thread for {stage}"))?;
+    let mut copied = Copied::default();
+    loop {
+        let progress =
+            ProgressEvent::Stage { name: stage, done: copied.pages, total: copied.total };
+        if listener(progress).is_break() {
+            is_wanted.store(false, Ordering::Relaxed);
+            wait_for_end(&reports);
+            bail!("interrupted while {stage}");
+        }
+        match reports.recv_timeout(POLL_PERIOD) {
+            Ok(Report::Step(step)) => copied = step,
+            Ok(Report::End(end)) => return Ok(end?),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => bail!("a thread ended early while {stage}"),
+        }
     }
-    copied
 }
 
-/// Puts a whole database in the place of another one, of which one is there at any time.
-fn replace(part: &Path, to: &Path) -> io::Result<()> {
-    File::open(part)?.sync_all()?;
-    // Only now: the log of the old file belongs to it, and would be replayed into the new one.
-    for companion in COMPANIONS.map(|ending| beside(to, ending)) {
-        private_file::remove(&companion)?;
+/// Waits until the thread that copies has ended, for [`STOP_GRACE`] at most.
+fn wait_for_end<T>(reports: &Receiver<Report<T>>) {
+    let deadline = net::origin() + STOP_GRACE;
+    loop {
+        let left = deadline.saturating_duration_since(net::origin());
+        if !matches!(reports.recv_timeout(left), Ok(Report::Step(_))) {
+            return;
+        }
     }
-    fs::rename(part, to)?;
-    to.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
-}
-
-fn beside(path: &Path, ending: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(ending);
-    PathBuf::from(name)
 }
 
 #[cfg(test)]

@@ -57,6 +57,7 @@ mod sandbox;
 mod secrets;
 mod seek;
 mod server;
+mod sqlite_restore;
 mod sshd;
 mod terminal;
 mod tidb;

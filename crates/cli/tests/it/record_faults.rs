@@ -32,7 +32,7 @@ fn start<'d>(sandbox: &'d Sandbox, warm_up: &str, phase: &str) -> (Background<'d
 }
 
 /// The message of a run, which must have failed.
-fn failed(output: &Output) -> String {
+pub(crate) fn failed(output: &Output) -> String {
     assert_eq!(output.status.code(), Some(1), "{}", both(output));
     let text = String::from_utf8(output.stderr.clone()).unwrap();
     assert!(!text.contains("panicked"), "{text}");
@@ -218,7 +218,7 @@ fn an_unwritable_results_folder_is_reported_before_the_start() {
 }
 
 /// Runs a script that may mount; `None` where this is not permitted.
-fn in_a_mount_namespace(sandbox: &Sandbox, script: &str) -> Option<Output> {
+pub(crate) fn in_a_mount_namespace(sandbox: &Sandbox, script: &str) -> Option<Output> {
     // The second makes the user of the tests root of a separate namespace.
     ["--mount", "--map-root-user"].iter().find_map(|how| {
         let output = Command::new("unshare")

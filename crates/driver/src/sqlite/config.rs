@@ -4,6 +4,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::WrittenTables;
+
 /// When SQLite waits for the disk. Source: sqlite.org/pragma.html#pragma_synchronous
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Synchronous {
@@ -43,6 +45,8 @@ pub struct Config {
     pub busy_timeout: Duration,
     /// Page cache of each session, bytes; SQLite's own default (2 MB) when absent.
     pub cache_bytes: Option<u64>,
+    /// The tables that sessions of this configuration, and of its clones, have written to since a snapshot.
+    pub written: WrittenTables,
 }
 
 impl Config {
@@ -53,6 +57,7 @@ impl Config {
             synchronous: Synchronous::default(),
             busy_timeout: Duration::from_secs(5),
             cache_bytes: None,
+            written: WrittenTables::default(),
         }
     }
 }

@@ -43,6 +43,7 @@ impl Session {
         let opened = Connection::open(&config.path).and_then(|mut connection| {
             let time_limit = TimeLimit::set(&mut connection, config, timeout)?;
             set_up(&connection, config)?;
+            config.written.record(&mut connection)?;
             Ok((connection, time_limit))
         });
         let (connection, time_limit) = opened.map_err(|error| failure(&config.path, &error))?;

@@ -1,11 +1,14 @@
 //! The embedded database on real files.
 
+use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::ops::ControlFlow;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+use std::process::Stdio;
 
 use super::*;
-use crate::ProgressEvent;
 use crate::daemon::ignore_progress;
+use crate::process::command;
 use crate::testing::{rows, started};
 
 #[test]
@@ -44,38 +47,140 @@ fn restore_brings_back_the_snapshot() {
 }
 
 #[test]
-fn a_restore_follows_no_planted_link_and_keeps_the_users_own() {
+fn a_restore_writes_into_the_users_own_file() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     fs::create_dir(at("disk")).unwrap();
     symlink("disk/real.db", at("mine.db")).unwrap();
     let mut running = started(read, "path = \"mine.db\"", folder.path()).unwrap();
     rows(&running, &["CREATE TABLE t (a INTEGER)", "INSERT INTO t VALUES (1)"]);
+    fs::set_permissions(at("disk/real.db"), fs::Permissions::from_mode(0o640)).unwrap();
+    fs::hard_link(at("disk/real.db"), at("disk/second name")).unwrap();
+    let facts = || {
+        let file = fs::metadata(at("disk/second name")).unwrap();
+        (file.ino(), file.nlink(), file.mode(), file.uid(), file.gid())
+    };
+    let before = facts();
     running.snapshot(&mut ignore_progress).unwrap();
-    fs::write(at("victim"), "precious").unwrap();
-    symlink(at("victim"), at("disk/real.db-part")).unwrap();
     rows(&running, &["INSERT INTO t VALUES (2)"]);
     running.restore(&mut ignore_progress).unwrap();
     assert_eq!(rows(&running, &["SELECT a FROM t"]), [[driver::Datum::Int(1)]]);
-    assert_eq!(fs::read_to_string(at("victim")).unwrap(), "precious");
     assert_eq!(fs::read_link(at("mine.db")).unwrap(), Path::new("disk/real.db"));
+    assert_eq!(facts(), before, "it is the same file, with both names");
+    let mut left: Vec<_> =
+        fs::read_dir(at("disk")).unwrap().map(|e| e.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["real.db", "second name"], "nothing stays beside it");
 }
+
+#[test]
+fn a_snapshot_follows_no_planted_link_and_is_for_its_owner_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let mut running = started(read, "", folder.path()).unwrap();
+    rows(&running, &["CREATE TABLE t (a INTEGER)"]);
+    fs::write(at("victim"), "precious").unwrap();
+    symlink(at("victim"), at("sqlite/dyno-kept.db")).unwrap();
+    running.snapshot(&mut ignore_progress).unwrap();
+    assert_eq!(fs::read_to_string(at("victim")).unwrap(), "precious");
+    let copy = fs::symlink_metadata(at("sqlite/dyno-kept.db")).unwrap();
+    assert!(copy.is_file() && copy.mode() & 0o777 == 0o600, "{:o}", copy.mode());
+}
+
+/// Ends a step in its midst, once some of its work is done.
+fn stop_midway(event: ProgressEvent<'_>) -> ControlFlow<()> {
+    match event {
+        ProgressEvent::Stage { done, total, .. } if done > 0 => {
+            assert!(done <= total);
+            ControlFlow::Break(())
+        }
+        _ => ControlFlow::Continue(()),
+    }
+}
+
+/// Fills a table `t` with values 0, in so many pages that a copy takes many steps.
+const FILL: [&str; 2] = [
+    "CREATE TABLE t (value INTEGER, pad BLOB)",
+    "WITH RECURSIVE n (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n WHERE id < 4000) \
+     INSERT INTO t SELECT 0, zeroblob(4000) FROM n",
+];
 
 #[test]
 fn a_restore_that_ends_early_leaves_the_database() {
     let folder = tempfile::tempdir().unwrap();
     let mut running = started(read, "path = \"mine.db\"", folder.path()).unwrap();
-    rows(&running, &["CREATE TABLE t (a INTEGER)"]);
+    rows(&running, &FILL);
     running.snapshot(&mut ignore_progress).unwrap();
-    rows(&running, &["INSERT INTO t VALUES (2)"]);
-    let mut stop = |event: ProgressEvent<'_>| match event {
-        ProgressEvent::Stage { name: "copying the data", .. } => ControlFlow::Break(()),
-        _ => ControlFlow::Continue(()),
-    };
-    let error = running.restore(&mut stop).unwrap_err();
-    assert!(error.to_string().starts_with("interrupted while copying"), "{error}");
-    assert_eq!(rows(&running, &["SELECT a FROM t"]), [[driver::Datum::Int(2)]]);
-    assert!(!folder.path().join("mine.db-part").exists());
+    rows(&running, &["UPDATE t SET value = 1"]);
+    let error = running.restore(&mut stop_midway).unwrap_err();
+    assert_eq!(error.to_string(), "interrupted while restoring the data");
+    let sum = "SELECT count(*), sum(value) FROM t";
+    let found = rows(&running, &[sum]);
+    assert_eq!(found, [[driver::Datum::Int(4_000), driver::Datum::Int(4_000)]]);
+    running.restore(&mut ignore_progress).unwrap();
+    assert_eq!(rows(&running, &[sum]), [[driver::Datum::Int(4_000), driver::Datum::Int(0)]]);
+}
+
+#[test]
+fn a_snapshot_that_ends_early_is_not_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut running = started(read, "", folder.path()).unwrap();
+    rows(&running, &FILL);
+    running.snapshot(&mut ignore_progress).unwrap();
+    let error = running.snapshot(&mut stop_midway).unwrap_err();
+    assert_eq!(error.to_string(), "interrupted while copying the data");
+    assert!(!folder.path().join("sqlite/dyno-kept.db").exists());
+    let error = running.restore(&mut ignore_progress).unwrap_err();
+    assert_eq!(error.to_string(), "no data was kept that could be restored");
+}
+
+/// The folder in which the child process works.
+const CHILD_FOLDER: &str = "DYNO_TEST_RESTORE_FOLDER";
+
+#[test]
+#[ignore = "the child process of the next test, which kills it"]
+fn restores_until_it_is_killed() {
+    let folder = PathBuf::from(std::env::var_os(CHILD_FOLDER).unwrap());
+    let mut running = started(read, "path = \"mine.db\"", &folder).unwrap();
+    rows(&running, &["DROP TABLE IF EXISTS t"]);
+    rows(&running, &FILL);
+    running.snapshot(&mut ignore_progress).unwrap();
+    loop {
+        rows(&running, &["UPDATE t SET value = 1"]);
+        let mut is_told = false;
+        let mut tell_first_pages = |event: ProgressEvent<'_>| {
+            let is_under_way = matches!(event, ProgressEvent::Stage { done, .. } if done > 0);
+            if is_under_way && !is_told {
+                writeln!(std::io::stderr(), "under way").unwrap();
+                is_told = true;
+            }
+            ControlFlow::Continue(())
+        };
+        running.restore(&mut tell_first_pages).unwrap();
+    }
+}
+
+#[test]
+fn a_kill_in_a_restore_leaves_the_old_rows_or_the_restored_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    for round in 0..8 {
+        let mut child = command(std::env::current_exe().unwrap());
+        child.args(["--ignored", "--exact", "sqlite::tests::restores_until_it_is_killed"]);
+        child.args(["--nocapture"]).env(CHILD_FOLDER, folder.path());
+        let mut child = child.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+        let told = lines.take(round % 3 + 1).filter(|line| line == "under way").count();
+        // At moments all over a restore: pages are written, synced, or moved from the log.
+        thread::sleep(Duration::from_millis(round as u64 * 7));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(told, round % 3 + 1, "the child ended early");
+        let running = started(read, "path = \"mine.db\"", folder.path()).unwrap();
+        let checked = rows(&running, &["PRAGMA integrity_check"]);
+        assert_eq!(checked, [[driver::Datum::Text("ok".into())]]);
+        let found = rows(&running, &["SELECT count(*), min(value) = max(value) FROM t"]);
+        assert_eq!(found, [[driver::Datum::Int(4_000), driver::Datum::Int(1)]]);
+    }
 }
 
 #[test]
