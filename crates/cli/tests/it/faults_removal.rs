@@ -55,7 +55,7 @@ fn interrupt_of_dyno_cleanup_does_not_wait_for_a_lock_and_the_next_one_removes_t
 fn interrupt_in_prepare_does_not_wait_for_a_server_that_stands_still() {
     let workloads = [
         ("sysbench/oltp_read_write", ["--table-size=20M", "--tables=2"], "sbtest1"),
-        ("tpcc", ["--option=warehouses=50", "--cleanup"], "history"),
+        ("tpcc", ["--option=warehouses=50", "--cleanup"], "orders"),
     ];
     for (workload, options, table) in workloads {
         let (sandbox, own) = (Sandbox::new(), OwnServer::start(&[]));
