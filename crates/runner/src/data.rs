@@ -95,7 +95,9 @@ fn work(
             Ok((conditions, Vec::new()))
         }
         DataTask::Cleanup => {
-            let job: Job<_> = |workload, context| workload.remove(context);
+            let job: Job<_> = |workload, context| {
+                workload.remove(context).inspect_err(|_| context.note_untouched())
+            };
             let (_, removed) = test_bed.phase_of(Phase::Cleanup, 0, listener, job)?;
             Ok((Vec::new(), removed))
         }

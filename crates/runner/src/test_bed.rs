@@ -408,6 +408,7 @@ impl<'a> TestBed<'a> {
         body(&WorkloadContext {
             system: &plan.systems[self.instance.system].name,
             target,
+            keeps_data: self.experiment.systems[self.instance.system].keeps_data(),
             loaders: loaders(),
             existing: plan.existing,
             seed: plan.seed,

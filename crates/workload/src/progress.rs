@@ -21,6 +21,7 @@ struct Counts {
     losses: AtomicU64,
     notes: Mutex<Vec<String>>,
     is_silent: AtomicBool,
+    has_removal_begun: AtomicBool,
     committed: Mutex<Option<Committed>>,
 }
 
@@ -77,6 +78,16 @@ impl LoadProgress {
     /// Whether the server did not answer in time after a request to stop.
     pub(crate) fn is_server_silent(&self) -> bool {
         self.0.is_silent.load(Ordering::Relaxed)
+    }
+
+    /// Notes that statements were sent that remove what was made.
+    pub(crate) fn removal_has_begun(&self) {
+        self.0.has_removal_begun.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether statements were sent that remove what was made.
+    pub(crate) fn has_removal_begun(&self) -> bool {
+        self.0.has_removal_begun.load(Ordering::Relaxed)
     }
 
     /// Adds a remark on what was found, in one line.

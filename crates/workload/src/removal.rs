@@ -12,8 +12,11 @@ use net::Clock;
 use crate::WorkloadContext;
 use crate::parallel::on_session_until;
 
-/// How long a server may take to answer one statement after a request to stop.
-const ANSWER_BOUND: Duration = Duration::from_secs(1);
+/// How long a server may take to answer one statement after a request to stop, and when the user is told of the wait.
+const ANSWER_BOUND: Duration = Duration::from_secs(5);
+const TELL_AFTER: Duration = Duration::from_secs(1);
+/// How many statements that were not done are named: all tables of TPC-H and TPC-C.
+const NAMED_MAX: usize = 9;
 
 /// Drops tables in this order.
 ///
@@ -38,7 +41,7 @@ pub(crate) fn take_away<S: Display>(
 }
 
 /// Runs statements that remove what was made, in order. After a request to stop they go on as long as the server answers
-/// each within a second; a request to stop at once ends them. A note then tells which were not done.
+/// each within [`ANSWER_BOUND`]; a request to stop at once ends them. A note then tells which were not done.
 ///
 /// # Errors
 /// The failure of a statement as `explain` tells it, with its place, or that they were given up.
@@ -51,12 +54,25 @@ pub(crate) fn remove(
         return Ok(());
     }
     let (statements, done) = (Rc::new(statements), Rc::new(Cell::new(0)));
-    let (wait, clock) = (Wait::new(context.stop, &done), Clock::monotonic());
+    // Data that end with dyno need no patience.
+    let bound = if context.keeps_data { ANSWER_BOUND } else { TELL_AFTER };
+    let (wait, clock) = (Rc::new(Wait::new(context.stop, &done, bound)), Clock::monotonic());
     let (all, counted, progress) =
         (Rc::clone(&statements), Rc::clone(&done), context.progress.clone());
     // A further wait for a server that did not answer before would be as long.
-    let is_silent = context.stop.is_asked() && context.progress.is_server_silent();
-    let must_end = move || is_silent || wait.is_over(clock.now());
+    let was_silent = context.progress.is_server_silent();
+    let is_hopeless = was_silent && context.stop.is_asked();
+    let (asked, time) = (Rc::clone(&wait), clock.clone());
+    let (waiting, notes) = (Rc::clone(&statements), context.progress.clone());
+    let must_end = move || {
+        if let Some(sql) = asked.to_tell(time.now()).and_then(|place| waiting.get(place)) {
+            notes.note(format!(
+                "waiting up to {} s for the server to do `{sql}`; a second Ctrl-C leaves what is not removed",
+                ANSWER_BOUND.as_secs()
+            ));
+        }
+        is_hopeless || asked.is_over(time.now())
+    };
     let removed = on_session_until(context, must_end, async move |session| {
         for (place, sql) in all.iter().enumerate() {
             session.run(sql).await.map_err(|failure| explain(place, failure))?;
@@ -65,20 +81,51 @@ pub(crate) fn remove(
         }
         Ok(())
     });
-    if removed.is_err() && context.stop.is_asked() {
-        let left = left(&statements[done.get().min(statements.len() - 1)..]);
-        context.progress.note(format!("given up: {left}; `dyno cleanup` removes what is left"));
+    context.progress.removal_has_begun();
+    let left = &statements[done.get()..];
+    match removed {
+        // All is done when only the end of the session was given up.
+        Err(failure) if !left.is_empty() => {
+            if context.stop.is_asked() {
+                let is_given_up = is_hopeless || wait.is_over(clock.now());
+                let may_go_on = !was_silent && context.progress.is_server_silent();
+                context.note_left(match is_given_up {
+                    true => given_up(left, may_go_on),
+                    false => format!("failed: {}: {failure}", named(left)),
+                });
+            }
+            Err(failure)
+        }
+        _ => Ok(()),
     }
-    removed
 }
 
-/// Names statements that were not done.
-fn left(statements: &[String]) -> String {
-    match statements {
-        [] => String::new(),
-        [one] => format!("`{one}`"),
-        [first, _] => format!("`{first}` and 1 statement after it"),
-        [first, others @ ..] => format!("`{first}` and {} statements after it", others.len()),
+/// Tells that statements were given up, the first of them maybe after the server had got it.
+fn given_up(statements: &[String], may_go_on: bool) -> String {
+    let doubt = match may_go_on {
+        true => "; the server may still do the first, because it did not answer",
+        false => "",
+    };
+    format!("given up: {}; `dyno cleanup` removes what is left{doubt}", named(statements))
+}
+
+/// Names statements, the last ones counted where they are many.
+fn named(statements: &[String]) -> String {
+    let mut names: Vec<String> =
+        statements.iter().take(NAMED_MAX).map(|sql| format!("`{sql}`")).collect();
+    if let Some(more @ 1..) = statements.len().checked_sub(NAMED_MAX) {
+        names.push(format!("{more} more"));
+    }
+    names.join(", ")
+}
+
+impl WorkloadContext<'_> {
+    /// Tells, after a removal that a request to stop has ended, that it had removed nothing yet. Otherwise a note has
+    /// told what is left.
+    pub fn note_untouched(&self) {
+        if self.stop.is_asked() && !self.progress.has_removal_begun() {
+            self.note_left("given up before anything was removed; `dyno cleanup` removes it");
+        }
     }
 }
 
@@ -87,45 +134,118 @@ struct Wait {
     stop: Stop,
     /// How many statements are done.
     done: Rc<Cell<usize>>,
+    /// How long it may last for each.
+    bound: Duration,
     /// For which one it is, and since when; `None` before the request to stop.
     since: Cell<Option<(usize, Nanos)>>,
+    is_told: Cell<bool>,
 }
 
 impl Wait {
-    fn new(stop: &Stop, done: &Rc<Cell<usize>>) -> Self {
-        Self { stop: stop.clone(), done: Rc::clone(done), since: Cell::new(None) }
+    fn new(stop: &Stop, done: &Rc<Cell<usize>>, bound: Duration) -> Self {
+        let (since, is_told) = (Cell::new(None), Cell::new(false));
+        Self { stop: stop.clone(), done: Rc::clone(done), bound, since, is_told }
     }
 
-    fn is_over(&self, now: Nanos) -> bool {
+    /// How long it has lasted since the request to stop or the last answer.
+    fn lasted_ns(&self, now: Nanos) -> Nanos {
         if !self.stop.is_asked() {
-            return false;
+            return 0;
         }
         let done = self.done.get();
         let same = self.since.get().filter(|(place, _)| *place == done);
         let (_, since) = same.unwrap_or((done, now));
         self.since.set(Some((done, since)));
-        self.stop.level() == StopLevel::AtOnce || now.saturating_sub(since) >= nanos(ANSWER_BOUND)
+        now.saturating_sub(since)
+    }
+
+    fn is_over(&self, now: Nanos) -> bool {
+        self.stop.level() == StopLevel::AtOnce || self.lasted_ns(now) >= nanos(self.bound)
+    }
+
+    /// The statement that the user is to be told of, once.
+    fn to_tell(&self, now: Nanos) -> Option<usize> {
+        let is_long = self.bound > TELL_AFTER && self.lasted_ns(now) >= nanos(TELL_AFTER);
+        let is_news = is_long && !self.is_told.replace(true);
+        is_news.then(|| self.done.get())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc;
+    use std::thread;
+
     use super::*;
+    use crate::parallel::on_session;
+    use crate::testing::{TestSystem, message};
+
+    fn remove_from(system: &TestSystem, statements: &[&str]) -> Result<(), Failure> {
+        let statements = statements.iter().map(|&sql| sql.to_owned()).collect();
+        remove(&system.context(), statements, |_, failure| failure)
+    }
 
     #[test]
-    fn a_wait_ends_a_second_after_the_request_to_stop_or_the_last_answer() {
+    fn a_statement_that_fails_after_a_request_to_stop_is_not_told_to_be_given_up() {
+        let system = TestSystem::sqlite();
+        system.stop.ask();
+        let failure = message(remove_from(&system, &["DROP TABLE absent", "DROP TABLE other"]));
+        assert!(failure.contains("no such table: absent"), "{failure}");
+        let notes = system.progress.take_notes();
+        assert!(
+            notes[0].starts_with("failed: `DROP TABLE absent`, `DROP TABLE other`: "),
+            "{notes:?}"
+        );
+        assert!(notes[0].contains("no such table: absent"), "{notes:?}");
+    }
+
+    #[test]
+    fn an_sqlite_statement_that_waits_for_a_lock_is_given_up_after_a_request_to_stop() {
+        let system = TestSystem::sqlite();
+        system.run("CREATE TABLE one (id INTEGER)");
+        let holder = system.beside();
+        let (locked, is_locked) = mpsc::channel();
+        let (release, released) = mpsc::channel::<()>();
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                on_session(&holder.context(), async move |session| {
+                    session.run("BEGIN IMMEDIATE").await?;
+                    locked.send(()).unwrap();
+                    released.recv().unwrap_err();
+                    Ok(())
+                })
+                .unwrap();
+            });
+            is_locked.recv().unwrap();
+            system.stop.ask();
+            let failure = message(remove_from(&system, &["DROP TABLE one"]));
+            drop(release);
+            assert!(failure.ends_with("interrupted"), "{failure}");
+        });
+        let told = "given up: `DROP TABLE one`; `dyno cleanup` removes what is left";
+        let waiting = "waiting up to 5 s for the server to do `DROP TABLE one`; a second Ctrl-C \
+                       leaves what is not removed";
+        assert_eq!(system.progress.take_notes(), [waiting, told]);
+        assert_eq!(system.integer("SELECT COUNT(*) FROM one"), 0, "it is there");
+    }
+
+    #[test]
+    fn a_wait_is_told_of_and_ends_so_long_after_the_request_to_stop_or_the_last_answer() {
         let (stop, done) = (Stop::new(), Rc::new(Cell::new(0)));
-        let wait = Wait::new(&stop, &done);
+        let wait = Wait::new(&stop, &done, ANSWER_BOUND);
         let after = |ms: u64| wait.is_over(ms * 1_000_000);
         assert!(!after(60_000), "without a request there is no bound");
         stop.ask();
         assert!(!after(65_000), "the request is seen");
-        assert!(!after(65_900));
+        assert_eq!(wait.to_tell(65_900_000_000), None);
+        assert!(!after(69_900));
         done.set(1);
-        assert!(!after(66_800), "one was answered");
-        assert!(!after(67_700));
-        assert!(after(67_800));
-        let other = Wait::new(&stop, &done);
+        assert!(!after(70_000), "one was answered");
+        assert_eq!(wait.to_tell(71_000_000_000), Some(1));
+        assert_eq!(wait.to_tell(71_000_000_000), None, "told once");
+        assert!(!after(74_900));
+        assert!(after(75_000));
+        let other = Wait::new(&stop, &done, ANSWER_BOUND);
         assert!(!other.is_over(0));
         stop.ask();
         assert!(other.is_over(0), "a request to stop at once");
@@ -133,8 +253,13 @@ mod tests {
 
     #[test]
     fn what_is_left_is_named() {
-        let all = ["DROP TABLE a", "DROP TABLE b", "DROP TABLE c"].map(str::to_owned);
-        assert_eq!(left(&all), "`DROP TABLE a` and 2 statements after it");
-        assert_eq!(left(&all[2..]), "`DROP TABLE c`");
+        let all: Vec<String> = (1..=11).map(|number| format!("DROP TABLE t{number}")).collect();
+        let told =
+            "given up: `DROP TABLE t10`, `DROP TABLE t11`; `dyno cleanup` removes what is left";
+        assert_eq!(given_up(&all[9..], false), told);
+        let doubt = "; the server may still do the first, because it did not answer";
+        assert_eq!(given_up(&all[9..], true), format!("{told}{doubt}"));
+        assert!(named(&all[2..]).ends_with(", `DROP TABLE t11`"), "{}", named(&all[2..]));
+        assert!(named(&all).ends_with(", `DROP TABLE t9`, 2 more"), "{}", named(&all));
     }
 }

@@ -43,6 +43,11 @@ impl TestSystem {
         copy
     }
 
+    /// The same database for another thread.
+    pub(crate) fn beside(&self) -> Self {
+        Self::new(self.target.clone(), None)
+    }
+
     /// The SQLite file.
     pub(crate) fn file(&self) -> PathBuf {
         self.folder.as_ref().unwrap().path().join("test.db")
@@ -80,6 +85,7 @@ impl TestSystem {
         WorkloadContext {
             system: self.name,
             target: &self.target,
+            keeps_data: true,
             loaders: 2,
             existing: self.existing,
             seed: self.seed,

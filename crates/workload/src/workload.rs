@@ -18,6 +18,8 @@ pub struct WorkloadContext<'a> {
     pub system: &'a str,
     /// The system under test.
     pub target: &'a Target,
+    /// Whether the data outlives this process, so that what is left of them is worth a note.
+    pub keeps_data: bool,
     /// Sessions that load data in parallel.
     pub loaders: usize,
     /// How to treat tables that exist already.
@@ -64,6 +66,13 @@ impl WorkloadContext<'_> {
     /// The seed for the draws of clients.
     pub(crate) fn client_seed(&self) -> u64 {
         self.load_key.client_seed(self.seed)
+    }
+
+    /// Tells what is left of the data, and what to do about it.
+    pub(crate) fn note_left(&self, text: impl Into<String>) {
+        if self.keeps_data {
+            self.progress.note(text);
+        }
     }
 }
 

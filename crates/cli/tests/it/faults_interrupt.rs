@@ -182,7 +182,11 @@ pub(crate) fn under_way(database: &str, beginning: &str) -> String {
 }
 
 /// Starts a workload whose `\prepare` runs these statements, with a `\cleanup` for the table `held`.
-fn start_preparing<'s>(sandbox: &'s Sandbox, url: &str, statements: &str) -> Background<'s> {
+pub(crate) fn start_preparing<'s>(
+    sandbox: &'s Sandbox,
+    url: &str,
+    statements: &str,
+) -> Background<'s> {
     let text = format!(
         "\\prepare\n{statements}\\cleanup\nDROP TABLE held;\n\\transaction ask\nSELECT 1;\n"
     );

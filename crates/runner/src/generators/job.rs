@@ -117,6 +117,7 @@ impl GeneratorJob {
                 let context = WorkloadContext {
                     system: &self.system,
                     target: &target,
+                    keeps_data: true,
                     loaders: 1,
                     existing: Existing::Reuse,
                     seed: self.seed,

@@ -138,17 +138,22 @@ impl SqlWorkload {
         let (_, done, _) = context.progress.current();
         let is_ours = context.existing == Existing::Replace || self.made_all_tables(done as usize);
         let is_undone = is_ours && run_setup(context, Stage::Cleanup, &self.cleanup).is_ok();
+        let kind = &self.kind;
+        let stays = format!(
+            "what \\prepare made until then stays: `dyno cleanup {kind}` drops it, with any other \
+             table that \\cleanup names"
+        );
         if context.stop.is_asked() {
+            // Of a removal that was given up a note has told.
+            if !is_ours && done > 0 {
+                context.note_left(stays);
+            }
             return failure;
         }
-        let kind = &self.kind;
         let remedy = match context.existing {
             _ if is_undone => return failure,
             Existing::Replace => return failure,
-            _ if done > 0 => format!(
-                "what \\prepare made until then stays: `dyno cleanup {kind}` drops it, with any other \
-                 table that \\cleanup names"
-            ),
+            _ if done > 0 => stays,
             _ => "to run without \\prepare, use `--existing reuse`; to run \\cleanup first, \
                   `--existing replace`"
                 .to_owned(),

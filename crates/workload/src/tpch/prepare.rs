@@ -122,40 +122,33 @@ fn make(
     created: &CreatedDatabases,
     done: &BTreeSet<String>,
 ) -> Result<(), Failure> {
-    let result = create_and_fill(context, settings, done);
+    if context.stop.is_asked() {
+        return Err(interrupted());
+    }
+    if done.is_empty() {
+        create(context, settings)?;
+    }
+    let result = fill(context, settings, done).and_then(|()| finish(context, settings, done));
     match &result {
         Ok(()) => created.add(context.target),
         Err(failure) if failure.key.class.breaks_connection() => {
-            context.progress.note("the same command continues the load where it stopped");
+            context.note_left("the same command continues the load where it stopped");
         }
         Err(_) => take_away(context, in_order()),
     }
     result
 }
 
-fn create_and_fill(
-    context: &WorkloadContext<'_>,
-    settings: &Settings,
-    done: &BTreeSet<String>,
-) -> Result<(), Failure> {
-    if context.stop.is_asked() {
-        return Err(interrupted());
-    }
+/// Creates the tables, and drops them again on a failure: a load can be continued only once its first step is noted.
+fn create(context: &WorkloadContext<'_>, settings: &Settings) -> Result<(), Failure> {
     let dialect = context.target.dialect();
-    if done.is_empty() {
-        let mut creates: Vec<String> =
-            Table::ALL.iter().map(|table| table.create(dialect)).collect();
-        creates.push(format!(
-            "CREATE TABLE {LOAD_TABLE} (step VARCHAR(100) NOT NULL, PRIMARY KEY (step))"
-        ));
-        creates.push(mark(&beginning(settings)));
-        on_session(context, async move |session| run_all(session, &creates).await)?;
-    }
-    fill(context, settings, done)?;
-    finish(context, settings, done)?;
-    on_session(context, async move |session| {
-        session.run(&format!("DROP TABLE {LOAD_TABLE}")).await.map(drop)
-    })
+    let mut creates: Vec<String> = Table::ALL.iter().map(|table| table.create(dialect)).collect();
+    creates.push(format!(
+        "CREATE TABLE {LOAD_TABLE} (step VARCHAR(100) NOT NULL, PRIMARY KEY (step))"
+    ));
+    creates.push(mark(&beginning(settings)));
+    on_session(context, async move |session| run_all(session, &creates).await)
+        .inspect_err(|_| take_away(context, in_order()))
 }
 
 /// Notes that a step of the load is done.
@@ -226,7 +219,7 @@ impl Sink for TableRows<'_> {
     }
 }
 
-/// Creates indexes and statistics, several tables in parallel.
+/// Creates indexes and statistics, several tables in parallel, and drops the table of the load.
 fn finish(
     context: &WorkloadContext<'_>,
     settings: &Settings,
@@ -255,6 +248,9 @@ fn finish(
             progress.advance(1);
             Ok(())
         })
+    })?;
+    on_session(context, async move |session| {
+        session.run(&format!("DROP TABLE {LOAD_TABLE}")).await.map(drop)
     })
 }
 

@@ -364,3 +364,13 @@ fn queries_that_do_not_exist_are_refused() {
         "`order` does not go with `queries`, which run in their own order: leave one of them out"
     );
 }
+
+#[test]
+fn a_load_that_was_stopped_before_its_first_step_leaves_nothing_to_continue() {
+    let system = TestSystem::sqlite();
+    system.stop.ask();
+    let told = message(crate::testing::workload("tpch", SCALE).prepare(&system.context()));
+    assert_eq!(told, "interrupted");
+    assert_eq!(system.progress.take_notes(), [""; 0]);
+    assert_eq!(system.integer("SELECT COUNT(*) FROM sqlite_master"), 0);
+}

@@ -541,3 +541,14 @@ fn a_failed_load_is_retried_as_configured_and_keeps_its_rows() {
     workload.verify(&test_system.context()).unwrap();
     assert_eq!(test_system.integer("SELECT COUNT(*) FROM usertable"), 20_000);
 }
+
+#[test]
+fn an_interrupted_load_tells_what_stays() {
+    let test_system = TestSystem::sqlite();
+    test_system.stop.ask();
+    let told = message(workload("ycsb/c", "recordcount = 50").prepare(&test_system.context()));
+    let stays =
+        "what was loaded into usertable until then stays: `--existing reuse` goes on from there";
+    assert_eq!(told, format!("interrupted; {stays}"));
+    assert_eq!(test_system.progress.take_notes(), [stays]);
+}

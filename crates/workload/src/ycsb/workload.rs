@@ -117,8 +117,12 @@ impl Ycsb {
         let mut goal = goal;
         let mut left = self.settings.retries;
         while let Err(failure) = fill(context, &self.settings, key_scheme, goal) {
+            if context.stop.is_asked() {
+                context.note_left(self.stays());
+            }
             if context.stop.is_asked() || left == 0 {
-                return Err(self.explain(&failure));
+                let message = format!("{}; {}", failure.message, self.stays());
+                return Err(failure.with_message(message));
             }
             left -= 1;
             goal = Goal::Rest;
@@ -130,12 +134,12 @@ impl Ycsb {
         self.run(context, analyze.into_iter().collect())
     }
 
-    fn explain(&self, failure: &Failure) -> Failure {
-        let message = format!(
-            "{}; what was loaded into {} until then stays: `--existing reuse` goes on from there",
-            failure.message, self.settings.table.name
-        );
-        failure.clone().with_message(message)
+    /// What a load that has ended too early leaves.
+    fn stays(&self) -> String {
+        format!(
+            "what was loaded into {} until then stays: `--existing reuse` goes on from there",
+            self.settings.table.name
+        )
     }
 
     fn pause(&self, context: &WorkloadContext<'_>) -> Result<(), Failure> {
