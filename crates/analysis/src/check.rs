@@ -150,13 +150,19 @@ fn remarks<'a>(measured: &'a Measured<'_>) -> impl Iterator<Item = Finding> + 'a
 }
 
 fn damage(measured: &Measured<'_>) -> Option<Finding> {
-    let DamagedFile { file, line, what } = measured.damage?;
-    let finding = Finding::new(Code::Damaged).with("file", Value::Text(file.to_owned()));
-    let finding = match line {
-        0 => finding,
-        line => finding.with("line", Value::Small(line as u64)),
-    };
-    Some(finding.with("reason", Value::Text(what.to_owned())))
+    Some(measured.damage?.add_to(Finding::new(Code::Damaged)))
+}
+
+impl DamagedFile<'_> {
+    /// The finding with file, line and description.
+    fn add_to(self, finding: Finding) -> Finding {
+        let finding = finding.with("file", Value::Text(self.file.to_owned()));
+        let finding = match self.line {
+            0 => finding,
+            line => finding.with("line", Value::Small(line as u64)),
+        };
+        finding.with("reason", Value::Text(self.what.to_owned()))
+    }
 }
 
 fn ending(measured: &Measured<'_>) -> Option<Finding> {

@@ -192,6 +192,8 @@ pub enum Code {
     FirstWindows,
     /// The record is of an earlier format, which does not tell what crosses the edges of the measured window.
     OlderRecord,
+    /// The record's copy of the plan is damaged.
+    PlanDamaged,
 }
 
 impl Code {
@@ -266,6 +268,7 @@ impl Code {
             Self::BaselineDiffers => ("baseline-differs", Doubtful),
             Self::FirstWindows => ("first-windows", Doubtful),
             Self::OlderRecord => ("older-record", Note),
+            Self::PlanDamaged => ("plan-damaged", Note),
         }
     }
 }

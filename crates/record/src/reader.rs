@@ -74,7 +74,8 @@ impl Run {
     /// file is read up to the damage, which [`TrialRecord::damage`] names.
     ///
     /// # Errors
-    /// When the folder contains no run, a newer dyno wrote it, or its run.json is damaged.
+    /// When the folder contains no run, a newer dyno wrote it, or its run.json is damaged. A damaged plan.toml is
+    /// [`Run::plan_damage`].
     pub fn open(folder: &Path) -> Result<Self, RecordError> {
         read_run(folder, Extent::Whole)
     }
@@ -100,8 +101,7 @@ fn read_run(folder: &Path, extent: Extent) -> Result<Run, RecordError> {
     // The lock is checked first: a run that ends in between then reads as complete.
     let is_written = is_written(folder);
     let file = run_file(folder)?;
-    let plan = input::read(&folder.join("plan.toml"))?.unwrap_or_default();
-    let plan_text = String::from_utf8_lossy(&plan).into_owned();
+    let (plan_text, plan_damage) = plan(folder);
     let status = file.status(is_written);
     let ended = file.ended();
     let header = file.into_header(plan_text);
@@ -110,7 +110,22 @@ fn read_run(folder: &Path, extent: Extent) -> Result<Run, RecordError> {
         Some(windows) => pooled(trials, windows, &status),
         None => trials,
     };
-    Ok(Run { folder: folder.to_path_buf(), header, trials, status, ended })
+    Ok(Run { folder: folder.to_path_buf(), header, plan_damage, trials, status, ended })
+}
+
+/// The text of the plan as far as it can be read, and its damage. It is written before run.json, so that a run has one.
+fn plan(folder: &Path) -> (String, Option<Damage>) {
+    let path = folder.join("plan.toml");
+    let damaged = |what: &str| Damage::from(RecordError::malformed(&path, 0, what));
+    match input::read(&path).map(|bytes| bytes.map(String::from_utf8)) {
+        Ok(Some(Ok(text))) => (text, None),
+        Ok(Some(Err(error))) => {
+            let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
+            (text, Some(damaged("it is no UTF-8")))
+        }
+        Ok(None) => (String::new(), Some(damaged("it is missing"))),
+        Err(error) => (String::new(), Some(Damage::from(error))),
+    }
 }
 
 fn run_file(folder: &Path) -> Result<RunFile, RecordError> {

@@ -8,7 +8,7 @@ use measure::{ProbeFacts, RoundsRule, SeekBound, SeekOver, SeekRange};
 use serde::{Deserialize, Serialize};
 
 use crate::wire::nanos;
-use crate::{Environment, TrialRecord};
+use crate::{Damage, Environment, TrialRecord};
 
 /// The facts about a run that are known before its first trial.
 #[derive(Clone, Debug, PartialEq)]
@@ -120,6 +120,8 @@ pub struct Run {
     pub folder: PathBuf,
     /// The facts from before the first trial.
     pub header: RunHeader,
+    /// Why the copy of the plan cannot be read, or not as it was written.
+    pub plan_damage: Option<Damage>,
     /// Its trials in the order in which they ran. The windows of one variant, round and load are one trial, in
     /// place of the first of them.
     pub trials: Vec<TrialRecord>,
@@ -130,6 +132,14 @@ pub struct Run {
 }
 
 impl Run {
+    /// The plan as views show it: its text or, where there is none, why it cannot be read.
+    pub fn shown_plan(&self) -> String {
+        match &self.plan_damage {
+            Some(damage) if self.header.plan_text.is_empty() => damage.to_string(),
+            _ => self.header.plan_text.clone(),
+        }
+    }
+
     /// How many trials the run was to have; the results of a seek decide that, and those of rounds that end by themselves.
     pub fn trials_planned(&self) -> usize {
         let RunHeader { seek, rounds, trials_planned, .. } = &self.header;

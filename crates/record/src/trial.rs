@@ -11,6 +11,7 @@ use measure::{
 use plan::{Arrivals, Rate};
 use serde::{Deserialize, Serialize};
 
+use crate::reader::TRIAL;
 use crate::wire::{arrivals, is_default, loaded_rows, nanos, steps};
 use crate::{CrossCheck, Damage, GeneratorRecord, IntervalRecord};
 
@@ -345,6 +346,11 @@ impl TrialRecord {
             damage: None,
             windows: Vec::new(),
         }
+    }
+
+    /// Whether its trial.json cannot be read, so that its system, workload and load are not known.
+    pub fn is_unknown(&self) -> bool {
+        self.damage.as_ref().is_some_and(|damage| damage.file == TRIAL)
     }
 
     /// The trial of a place in the run whose trial.json cannot be read.

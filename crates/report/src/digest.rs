@@ -20,7 +20,7 @@ use measure::{
 };
 use plan::{Arrivals, Rate};
 use record::{
-    Counted, CrossCheck, Identity, IntervalRecord, Run, TrialEnd, TrialRecord, TrialStatus,
+    Counted, CrossCheck, Damage, Identity, IntervalRecord, Run, TrialEnd, TrialRecord, TrialStatus,
     VariantRecord, on_all_cores,
 };
 
@@ -322,11 +322,7 @@ impl<'a> Trial<'a> {
             status: end.map(|end| &end.status),
             failed_phase: end.and_then(|end| end.failed_phase),
             decided_ends: end.map(|end| end.decided_ends).unwrap_or_default(),
-            damage: record.damage.as_ref().map(|damage| DamagedFile {
-                file: &damage.file,
-                line: damage.line,
-                what: &damage.what,
-            }),
+            damage: record.damage.as_ref().map(damaged_file),
         };
         let due = record.due();
         let summary = summarize_due(&measured, &due);
@@ -459,7 +455,12 @@ fn run_facts(run: &Run) -> RunFacts<'_> {
         threads: environment.cpu.threads,
         load_average: environment.load_average.map(|[last_minute, ..]| last_minute),
         is_older: run.trials.iter().any(is_older),
+        plan_damage: run.plan_damage.as_ref().map(damaged_file),
     }
+}
+
+fn damaged_file(damage: &Damage) -> DamagedFile<'_> {
+    DamagedFile { file: &damage.file, line: damage.line, what: &damage.what }
 }
 
 /// Whether a trial was measured to its end and its record does not tell what crosses the edges of the measured window.

@@ -439,6 +439,11 @@ fn words(code: Code) -> (&'static str, &'static str, &'static str) {
              told apart",
             "",
         ),
+        Code::PlanDamaged => (
+            "The record's copy of the plan is damaged",
+            "figures and settings in this report come from other files and are as measured; get the file from a copy",
+            "{file}[, line {line}]: {reason}",
+        ),
     }
 }
 

@@ -491,7 +491,7 @@ fn again(run: &Run) -> String {
          <pre><code>{}</code></pre>\n</details>\n",
         escape(&run.header.command),
         escape(&run.header.plan_origin),
-        escape(run.header.plan_text.trim_end())
+        escape(run.shown_plan().trim_end())
     );
     section("again", "To do it again", &body)
 }

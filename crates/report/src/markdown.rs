@@ -67,7 +67,7 @@ pub fn markdown(digest: &Digest<'_>) -> String {
     out.push_str("## To do it again\n\n");
     out.push_str(&fenced("sh", &run.header.command));
     out.push_str("\nThe plan:\n\n");
-    out.push_str(&fenced("toml", &run.header.plan_text));
+    out.push_str(&fenced("toml", &run.shown_plan()));
     visible(&out).into_owned()
 }
 

@@ -3,6 +3,7 @@
 mod blocks;
 mod conclusion;
 mod crashes;
+mod damaged;
 mod environment;
 mod found;
 mod json;

@@ -358,6 +358,7 @@ fn make(shape: &Shape) -> Run {
             dyno: Dyno { version: "0.1.0".to_owned(), build: "release".to_owned() },
             trials_planned: trials.len(),
         },
+        plan_damage: None,
         trials,
         status: RunStatus::Complete,
         ended: Some(at("2026-07-30T12:01:05Z")),

@@ -1,6 +1,6 @@
 //! Checks of a run as a whole and of its machine.
 
-use crate::{Code, Finding, Subject, Value};
+use crate::{Code, DamagedFile, Finding, Subject, Value};
 
 /// Input of the checks of a run.
 #[derive(Clone, Copy, Debug)]
@@ -17,12 +17,15 @@ pub struct RunFacts<'a> {
     pub load_average: Option<f64>,
     /// Whether trials are of the record's earlier format, without what crosses the edges of the measured window.
     pub is_older: bool,
+    /// What is damaged of the record's copy of the plan.
+    pub plan_damage: Option<DamagedFile<'a>>,
 }
 
 /// Every finding that weakens the figures of the whole run.
 pub fn check_run(facts: &RunFacts<'_>) -> Vec<Finding> {
     let older = facts.is_older.then(|| finding(Code::OlderRecord));
-    let all = [trials_missing(facts), clock_rate(facts), busy_machine(facts), older];
+    let plan = facts.plan_damage.map(|damage| damage.add_to(finding(Code::PlanDamaged)));
+    let all = [trials_missing(facts), clock_rate(facts), busy_machine(facts), older, plan];
     all.into_iter().flatten().collect()
 }
 
@@ -62,6 +65,7 @@ mod tests {
         threads: Some(4),
         load_average: Some(2.0),
         is_older: false,
+        plan_damage: None,
     };
 
     fn codes(facts: &RunFacts<'_>) -> Vec<Code> {
@@ -86,5 +90,9 @@ mod tests {
         let unknown = RunFacts { threads: None, load_average: Some(2.1), ..QUIET };
         assert_eq!(codes(&unknown), [], "it may have many hardware threads");
         assert_eq!(codes(&RunFacts { is_older: true, ..QUIET }), [Code::OlderRecord]);
+        let damage = DamagedFile { file: "plan.toml", line: 0, what: "it is no UTF-8" };
+        let found = check_run(&RunFacts { plan_damage: Some(damage), ..QUIET });
+        assert_eq!((found[0].code, found[0].subject.clone()), (Code::PlanDamaged, Subject::Run));
+        assert_eq!(found[0].value("reason"), Some(&Value::Text("it is no UTF-8".to_owned())));
     }
 }

@@ -154,6 +154,9 @@ fn reason(summary: &RunSummary, plan: &str, since: Option<Timestamp>) -> Option<
 /// The figures of a run; the text of the first one is that of all others.
 fn figures(folder: &Path, text: &mut Option<PlanText>) -> Result<HistoryRun, String> {
     let run = open(folder).map_err(|cause| format!("{cause:#}"))?;
+    if let Some(damage) = &run.plan_damage {
+        return Err(damage.to_string());
+    }
     let own = PlanText::of(&run);
     if let Some(difference) = text.as_ref().and_then(|text| own.difference(text)) {
         return Err(difference);

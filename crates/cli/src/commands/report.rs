@@ -28,7 +28,8 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
         None => args.trial.is_none().then_some(&folder),
     };
     let validity = show(&run, args.format, out)?;
-    let is_damaged = run.trials.iter().any(|trial| trial.damage.is_some());
+    let is_damaged =
+        run.plan_damage.is_some() || run.trials.iter().any(|trial| trial.damage.is_some());
     let code = match run.status {
         RunStatus::Failed(_) => ExitCode::FAILURE,
         _ if is_damaged => ExitCode::FAILURE,
@@ -61,7 +62,7 @@ pub(super) fn strict(code: ExitCode, is_strict: bool, validity: &RunValidity) ->
 /// # Errors
 /// When the record has no such trial.
 fn only(run: Run, number: usize) -> Result<Run> {
-    let Run { folder, mut header, trials, ended, .. } = run;
+    let Run { folder, mut header, plan_damage, trials, ended, .. } = run;
     // The windows of a trial are in the record under numbers of their own.
     let parts = |mut trial: TrialRecord| match std::mem::take(&mut trial.windows) {
         windows if windows.is_empty() => vec![trial],
@@ -85,7 +86,7 @@ fn only(run: Run, number: usize) -> Result<Run> {
         Some(TrialStatus::Interrupted) => RunStatus::Interrupted,
         Some(_) => RunStatus::Failed(String::new()),
     };
-    Ok(Run { folder, header, trials: vec![trial], status, ended })
+    Ok(Run { folder, header, plan_damage, trials: vec![trial], status, ended })
 }
 
 /// Records of earlier builds do not define their servers' metrics. For these, this build's own definitions are used.

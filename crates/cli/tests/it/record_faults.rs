@@ -269,3 +269,36 @@ fn a_report_is_printed_when_its_files_cannot_be_written() {
     assert!(failed(&output).contains("report.html"), "{}", both(&output));
     assert_eq!(json(&output)["trials"][0]["transactions"], 10);
 }
+
+#[test]
+fn a_damaged_plan_and_a_damaged_trial_json_are_told_by_every_command() {
+    let sandbox = Sandbox::new();
+    for out in ["one", "other"] {
+        let args = ["bench", "sysbench/oltp_point_select", "--events=10", "--repetitions=2"];
+        let output = sandbox.dyno(args).arg(format!("--out={out}")).output().unwrap();
+        assert!(output.status.success(), "{}", both(&output));
+    }
+    let run = |out: &str| {
+        let mut entries = fs::read_dir(sandbox.path().join(out)).unwrap();
+        entries.next().unwrap().unwrap().path()
+    };
+    let (one, other) = (run("one"), run("other"));
+    let plan = other.join("plan.toml");
+    fs::remove_file(&plan).unwrap();
+    nix::unistd::mkfifo(&plan, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    let output = sandbox.dyno(["report", "other", "--format=json"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", both(&output));
+    let report = json(&output);
+    // Others are of the machine that the test runs on.
+    let warnings = report["warnings"].as_array().unwrap();
+    assert!(warnings.iter().any(|found| found["code"] == "plan-damaged"), "{report}");
+    assert_eq!(report["trials"][1]["status"], "complete");
+    fs::write(other.join("trials/0001/trial.json"), "{").unwrap();
+    let compared = sandbox.dyno(["compare"]).args([&one, &other]).output().unwrap();
+    assert!(compared.status.success(), "{}", both(&compared));
+    let text = String::from_utf8(compared.stdout).unwrap();
+    assert!(text.contains("1 of 2 ended as planned, 1 damaged"), "{text}");
+    assert!(text.contains("plan.toml is damaged: it is no regular file."), "{text}");
+    assert!(text.contains(", trial 2: trial.json is damaged at line 1: "), "{text}");
+    assert!(!text.contains("unknown"), "a damaged trial is no system of its own: {text}");
+}

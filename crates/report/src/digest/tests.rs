@@ -208,6 +208,30 @@ fn a_server_that_exited_stands_in_every_view() {
 }
 
 #[test]
+fn a_damaged_plan_is_told_in_every_view_and_changes_no_verdict() {
+    let mut run = repeated();
+    let valid = Digest::new(&run).not_valid();
+    run.header.plan_text.clear();
+    run.plan_damage = Some(record::Damage {
+        file: "plan.toml".to_owned(),
+        line: 0,
+        what: "it is no regular file".to_owned(),
+    });
+    let digest = Digest::new(&run);
+    assert_eq!(digest.not_valid(), valid);
+    for view in [crate::terminal(&digest), crate::markdown(&digest), crate::html(&digest)] {
+        assert!(view.contains("copy of the plan is damaged"), "{view}");
+        assert!(view.contains("plan.toml: it is no regular file"), "{view}");
+    }
+    for view in [crate::markdown(&digest), crate::html(&digest)] {
+        assert!(view.contains("plan.toml is damaged: it is no regular file"), "{view}");
+    }
+    let json: serde_json::Value = serde_json::from_str(&crate::json(&digest)).unwrap();
+    assert_eq!(json["warnings"][0]["code"], "plan-damaged");
+    assert_eq!(json["warnings"][0]["severity"], "note");
+}
+
+#[test]
 fn a_record_of_the_earlier_format_says_so_once() {
     let mut run = repeated();
     let codes = |run: &Run| -> Vec<Code> {

@@ -3,6 +3,7 @@
 use analysis::{Cases, Significance};
 
 use super::crashes::crashed;
+use super::damaged::is_counted;
 use super::sides::{Matched, RunPoint, SIDES};
 use super::{Row, RunComparison};
 use crate::conclusion::{self, Conclusion};
@@ -29,6 +30,7 @@ const NOTE: &str = "Ratios are those of the candidate to the baseline, of geomet
 pub(super) fn blocks(compared: &RunComparison<'_, '_>) -> Vec<Block> {
     let all = [
         Some(sides(compared)),
+        damaged(compared),
         Some(differences(compared)),
         Some(verdicts(compared)),
         super::variance::block(compared),
@@ -46,25 +48,27 @@ fn sides(compared: &RunComparison<'_, '_>) -> Block {
     for (side, name) in SIDES.iter().enumerate() {
         for digest in &compared.sides.runs[side] {
             let run = digest.run;
-            let asked = compared.sides.systems.iter().map(|names| names[side]);
-            let has = |name: &&str| digest.points.iter().any(|point| point.system == *name);
-            let systems: Vec<&str> = asked.filter(has).collect();
-            let of_systems = digest
-                .trials
-                .iter()
-                .filter(|it| systems.contains(&it.record.header.system.as_str()));
-            let complete = of_systems.clone().filter(|it| it.is_complete()).count();
+            let systems = compared.sides.systems_of(digest, side);
+            let trials = digest.trials.iter().filter(|it| is_counted(it.record, &systems));
+            let complete = trials.clone().filter(|it| it.is_complete()).count();
+            let damaged = trials.clone().filter(|it| it.record.damage.is_some()).count();
+            let damaged = if damaged == 0 { String::new() } else { format!(", {damaged} damaged") };
             table.row(vec![
                 (*name).to_owned(),
                 run.folder.display().to_string(),
                 systems.join(", "),
                 run.header.started.strftime("%Y-%m-%d %H:%M").to_string(),
-                format!("{complete} of {} ended as planned", of_systems.count()),
+                format!("{complete} of {} ended as planned{damaged}", trials.count()),
                 run.status.name().to_owned(),
             ]);
         }
     }
     Block { title: "Compared".to_owned(), table, notes: Vec::new() }
+}
+
+fn damaged(compared: &RunComparison<'_, '_>) -> Option<Block> {
+    let notes = super::damaged::notes(&compared.sides);
+    (!notes.is_empty()).then(|| Block { title: "Damaged".to_owned(), table: Table::new(), notes })
 }
 
 fn differences(compared: &RunComparison<'_, '_>) -> Block {

@@ -137,7 +137,8 @@ fn dyno_facts(run: &Run) -> Facts {
 
 /// The plan's lines, and the options that changed it.
 fn plan_lines(run: &Run) -> Facts {
-    let lines = settings_lines(&run.header.plan_text);
+    let mut lines = settings_lines(&run.header.plan_text);
+    lines.extend(run.plan_damage.as_ref().map(ToString::to_string));
     let command = run.header.command.clone();
     vec![("lines".to_owned(), lines.join(ENTRY_END)), ("command".to_owned(), command)]
 }

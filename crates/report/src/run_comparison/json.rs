@@ -7,7 +7,7 @@ use super::blocks::remarks;
 use super::crashes::CrashRow;
 use super::sides::{Matched, SIDES};
 use super::thresholds::Check;
-use super::{Outcome, Row, RunComparison, conclusion};
+use super::{Outcome, Row, RunComparison, conclusion, damaged};
 use crate::conclusion::Conclusion;
 use crate::visible::pretty_json;
 
@@ -49,6 +49,7 @@ fn runs(compared: &RunComparison<'_, '_>, side: usize) -> Vec<Value> {
             "started": run.header.started.to_string(),
             "status": run.status.name(),
             "dyno": { "version": run.header.dyno.version, "build": run.header.dyno.build },
+            "damaged": damaged::json(&compared.sides, side, digest),
         })
     };
     compared.sides.runs[side].iter().map(run).collect()

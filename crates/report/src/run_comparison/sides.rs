@@ -152,6 +152,13 @@ impl<'d, 'a> Sides<'d, 'a> {
         Ok(found)
     }
 
+    /// The systems of a run of one side that are compared.
+    pub(super) fn systems_of(&self, digest: &Digest<'_>, side: usize) -> Vec<&'a str> {
+        let names = self.systems.iter().map(|names| names[side]);
+        let has = |name: &&str| digest.points.iter().any(|point| point.system == *name);
+        names.filter(has).collect()
+    }
+
     /// All percentiles of the runs' tables.
     pub(super) fn percentiles(&self) -> Vec<f64> {
         let headers = self.runs.iter().flatten().flat_map(|it| &it.run.header.percentiles);
@@ -201,7 +208,10 @@ fn selected<'d, 'a>(side: &[Selection<'d, 'a>]) -> Result<Vec<RunPoint<'d, 'a>>,
             let is_named = |name: &str| point.system == name || is_variant(name);
             system.as_deref().map_or(!is_again, is_named)
         };
-        let points = digest.points.iter().filter(is_asked);
+        let is_known = |point: &&Point<'_>| {
+            point.trials.iter().any(|at| !digest.trials[*at].record.is_unknown())
+        };
+        let points = digest.points.iter().filter(is_known).filter(is_asked);
         let before = all.len();
         all.extend(points.map(|point| RunPoint { digest, point }));
         let folder = digest.run.folder.display();
@@ -211,7 +221,9 @@ fn selected<'d, 'a>(side: &[Selection<'d, 'a>]) -> Result<Vec<RunPoint<'d, 'a>>,
             return Err(Refusal::new(format!("{folder} has no system {name}; it has {known}")));
         }
         if all.len() == before {
-            return Err(Refusal::new(format!("{folder} has no trial whose load began")));
+            let damage = digest.run.trials.iter().find_map(|trial| trial.damage.as_ref());
+            let damage = damage.map_or_else(String::new, |damage| format!(": {damage}"));
+            return Err(Refusal::new(format!("{folder} has no trial whose load began{damage}")));
         }
     }
     Ok(all)

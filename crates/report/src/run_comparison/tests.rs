@@ -542,3 +542,55 @@ fn latencies_within_bounds_are_compared_over_runs_and_not_over_the_trials_of_one
     // Ranks 949 and 950 are 10.49 and 10.50 ms: both sides leave as much open.
     assert!((slack / (10.50_f64 / 10.49).ln() - 1.0).abs() < 0.2, "{slack}");
 }
+
+#[test]
+fn damaged_trials_are_counted_and_told() {
+    let baseline = at_rates("a", &[1_000, 1_010, 990]);
+    let mut candidate = at_rates("b", &[1_000, 1_010, 990]);
+    let damage = |file: &str, line| record::Damage {
+        file: file.to_owned(),
+        line,
+        what: "it ends early".to_owned(),
+    };
+    candidate.trials[1].damage = Some(damage("trial.json", 0));
+    candidate.trials[1].header.system = "unknown".to_owned();
+    candidate.trials[1].header.workload.name = "unknown".to_owned();
+    candidate.trials[2].damage = Some(damage("intervals.jsonl", 3));
+    candidate.plan_damage = Some(damage("plan.toml", 0));
+    let found = compared(&baseline, &candidate, criteria(&[]));
+    assert_eq!(found["baseline"][0]["damaged"], serde_json::json!([]));
+    let told = found["candidate"][0]["damaged"].as_array().unwrap();
+    let files: Vec<_> = told.iter().map(|it| (&it["trial"], &it["file"], &it["line"])).collect();
+    let [none, two, three] = [Value::Null, 2.into(), 3.into()];
+    let [plan, trial, intervals] = ["plan.toml", "trial.json", "intervals.jsonl"].map(Value::from);
+    let wanted = [(&none, &plan, &none), (&two, &trial, &none), (&three, &intervals, &three)];
+    assert_eq!(files[..], wanted);
+    assert_eq!(found["only_on_one_side"], serde_json::json!([]), "no system is called unknown");
+    let row = row(&found, "tps");
+    assert_eq!(row["repetitions"]["candidate"], 1, "{row}");
+    let digests = [Digest::new(&baseline), Digest::new(&candidate)];
+    let [one, other] = [0, 1].map(|side| [selection(&digests[side], "")]);
+    let compared = RunComparison::new(&one, &other, criteria(&[])).unwrap();
+    for text in [compared.text(None), compared.markdown()] {
+        assert!(text.contains("3 of 3 ended as planned"), "{text}");
+        assert!(text.contains("1 of 3 ended as planned, 2 damaged"), "{text}");
+        let named = "The candidate, results/b, trial 2: trial.json is damaged: it ends early.";
+        assert!(text.contains(named), "{text}");
+        assert!(text.contains("trial 3: intervals.jsonl is damaged at line 3"), "{text}");
+        assert!(text.contains("results/b: plan.toml is damaged: it ends early."), "{text}");
+    }
+}
+
+#[test]
+fn a_run_of_which_no_trial_can_be_read_is_refused_with_the_damage() {
+    let baseline = at_rates("a", &[1_000]);
+    let mut candidate = at_rates("b", &[1_000]);
+    candidate.trials[0].damage = Some(record::Damage {
+        file: "trial.json".to_owned(),
+        line: 0,
+        what: "it is missing".to_owned(),
+    });
+    let message = refusal(&baseline, &candidate);
+    let wanted = "results/b has no trial whose load began: trial.json is damaged: it is missing";
+    assert_eq!(message, wanted);
+}

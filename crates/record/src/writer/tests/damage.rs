@@ -156,3 +156,29 @@ fn a_pipe_or_a_device_in_place_of_a_file_is_damage() {
     std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
     assert_eq!(what(&damage(&run, "intervals.jsonl", 0, 0)), "it is no regular file");
 }
+
+#[test]
+fn a_damaged_plan_hides_no_trial() {
+    let out = tempfile::tempdir().unwrap();
+    let (run, _) = two_trials(out.path());
+    let path = run.folder().join("plan.toml");
+    let whole = Run::open(run.folder()).unwrap();
+    assert_eq!((whole.trials_done(), &whole.plan_damage), (2, &None));
+    let assert_damaged = |text: &str, reason: &str| {
+        let read = Run::open(run.folder()).unwrap();
+        let damage = read.plan_damage.as_ref().unwrap();
+        let found = (damage.file.as_str(), damage.line, damage.what.as_str());
+        assert_eq!(found, ("plan.toml", 0, reason));
+        assert_eq!((read.header.plan_text.as_str(), &read.trials), (text, &whole.trials));
+        let told = format!("plan.toml is damaged: {reason}");
+        assert_eq!(read.shown_plan(), if text.is_empty() { &told } else { text });
+    };
+    fs::write(&path, b"name = \"\xff\"").unwrap();
+    assert_damaged("name = \"\u{fffd}\"", "it is no UTF-8");
+    fs::File::create(&path).unwrap().set_len(1 << 40).unwrap();
+    assert_damaged("", "it has more than 33554432 bytes");
+    fs::remove_file(&path).unwrap();
+    assert_damaged("", "it is missing");
+    nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    assert_damaged("", "it is no regular file");
+}
