@@ -114,10 +114,14 @@ fn logged<T>(
     operate()
 }
 
+/// Operations of several threads, in their order.
+#[cfg(test)]
+pub(crate) type Log = std::sync::Arc<std::sync::Mutex<Vec<Operation>>>;
+
 #[cfg(test)]
 thread_local! {
     /// The operations of this thread, and of those that it has spawned, since the log was started.
-    pub(crate) static LOG: std::cell::RefCell<Option<std::sync::Arc<std::sync::Mutex<Vec<Operation>>>>> =
+    pub(crate) static LOG: std::cell::RefCell<Option<Log>> =
         const { std::cell::RefCell::new(None) };
 }
 

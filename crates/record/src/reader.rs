@@ -16,6 +16,7 @@ use crate::{Damage, RecordError, Run, RunStatus, TrialRecord, watch, wire, zippe
 
 /// The file of a trial's intervals.
 pub(crate) const INTERVALS: &str = "intervals.jsonl";
+/// The file of everything else of a trial.
 pub(crate) const TRIAL: &str = "trial.json";
 
 /// Summary of a run, for lists of runs.

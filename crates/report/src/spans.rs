@@ -123,7 +123,7 @@ mod tests {
     use crate::digest::Digest;
     use crate::sample;
 
-    /// A run of an outage of a millisecond each 5 ms, of 7 ms each hundredth time.
+    /// A run with an outage every 10 ms, which lasts for a millisecond, and every hundredth time for 7.
     fn often(count: u64) -> record::Run {
         let mut run = sample::run();
         let outage = |at: u64| measure::Outage {

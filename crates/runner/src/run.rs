@@ -468,7 +468,7 @@ impl<'a> Sequence<'a> {
                 None => Ok(()),
             },
             Ok(None) => Ok(()),
-            // A note has told what is left.
+            // A note has told what is left, if anything stays.
             Err(_) if self.stop.is_asked() => Ok(()),
             Err(cause) => Err(cause),
         }

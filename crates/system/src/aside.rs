@@ -23,18 +23,44 @@ pub fn aside<T: Send + 'static>(
     listener: &mut ProgressListener<'_>,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> anyhow::Result<T> {
-    let (sender, result) = mpsc::channel();
+    aside_in_steps(stage, listener, move |_| work())
+}
+
+/// What a thread tells of its work.
+enum Report<T> {
+    Step { done: u64, total: u64 },
+    End(T),
+}
+
+/// The same for work that tells after each step how much is done, and of how much.
+///
+/// # Errors
+/// As [`aside`].
+pub(crate) fn aside_in_steps<T: Send + 'static>(
+    stage: &str,
+    listener: &mut ProgressListener<'_>,
+    work: impl FnOnce(&mut dyn FnMut(u64, u64)) -> T + Send + 'static,
+) -> anyhow::Result<T> {
+    let (sender, reports) = mpsc::channel();
     let thread = thread::Builder::new().name("aside".to_owned());
-    // Nobody may wait for the result any more.
-    let started = thread.spawn(move || drop(sender.send(work())));
+    let started = thread.spawn(move || {
+        // Nobody may wait for the reports any more.
+        let end = work(&mut |done, total| drop(sender.send(Report::Step { done, total })));
+        drop(sender.send(Report::End(end)));
+    });
     started.with_context(|| format!("no thread for {stage}"))?;
+    let mut progress = ProgressEvent::stage(stage);
     loop {
-        if listener(ProgressEvent::stage(stage)).is_break() {
+        if listener(progress).is_break() {
             bail!("interrupted while {stage}");
         }
-        match result.recv_timeout(POLL_PERIOD) {
+        match reports.recv_timeout(POLL_PERIOD) {
+            Ok(Report::Step { done, total }) => {
+                progress = ProgressEvent::Stage { name: stage, done, total };
+            }
+            Ok(Report::End(end)) => return Ok(end),
             Err(RecvTimeoutError::Timeout) => {}
-            done => return done.with_context(|| format!("a thread ended early while {stage}")),
+            Err(RecvTimeoutError::Disconnected) => bail!("a thread ended early while {stage}"),
         }
     }
 }

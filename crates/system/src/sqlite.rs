@@ -3,24 +3,22 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::thread;
+use std::sync::mpsc;
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use driver::sqlite::{Config, Copied, Snapshot, Synchronous};
 use driver::{Target, Timeouts};
 use measure::Failure;
 use net::BlockingCheck;
 use plan::{Options, Problem};
 
+use crate::aside::aside_in_steps;
 use crate::ask::ask;
 use crate::private_file;
 use crate::running::SystemHandle;
-use crate::{ProgressEvent, ProgressListener, Running, System};
+use crate::{ProgressListener, Running, System};
 
-/// Time between two checks whether a copy is still wanted.
-const POLL_PERIOD: Duration = Duration::from_millis(50);
 /// How long a stop waits for the step of a copy to end.
 const STOP_GRACE: Duration = Duration::from_millis(500);
 
@@ -120,12 +118,6 @@ impl SystemHandle for DatabaseFile {
     }
 }
 
-/// What a thread that copies reports.
-enum Report<T> {
-    Step(Copied),
-    End(Result<T, Failure>),
-}
-
 /// Copies on a thread of its own. At a stop the thread ends with the step that it is in. When this takes long, such as
 /// a wait for the disk, it is left behind.
 ///
@@ -137,43 +129,19 @@ fn copying<T: Send + 'static>(
     copy: impl FnOnce(&mut dyn FnMut(Copied)) -> Result<T, Failure> + Send + 'static,
 ) -> anyhow::Result<T> {
     let is_wanted = Arc::new(AtomicBool::new(true));
-    let (sender, reports) = mpsc::channel();
+    let (at_end, ended) = mpsc::channel::<()>();
     let wanted = Arc::clone(&is_wanted);
-    let thread = thread::Builder::new().name("copy".to_owned());
-    let started = thread.spawn(move || {
+    let copied = aside_in_steps(stage, listener, move |on_step| {
+        // It is dropped when the work has ended, in whatever way.
+        let _at_end = at_end;
         let _check = BlockingCheck::set(move || !wanted.load(Ordering::Relaxed));
-        // Nobody may wait for the reports any more.
-        let end = copy(&mut |copied| drop(sender.send(Report::Step(copied))));
-        drop(sender.send(Report::End(end)));
+        copy(&mut |Copied { pages, total }| on_step(pages, total))
     });
-    started.with_context(|| format!("no thread for {stage}"))?;
-    let mut copied = Copied::default();
-    loop {
-        let progress =
-            ProgressEvent::Stage { name: stage, done: copied.pages, total: copied.total };
-        if listener(progress).is_break() {
-            is_wanted.store(false, Ordering::Relaxed);
-            wait_for_end(&reports);
-            bail!("interrupted while {stage}");
-        }
-        match reports.recv_timeout(POLL_PERIOD) {
-            Ok(Report::Step(step)) => copied = step,
-            Ok(Report::End(end)) => return Ok(end?),
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => bail!("a thread ended early while {stage}"),
-        }
+    if copied.is_err() {
+        is_wanted.store(false, Ordering::Relaxed);
+        let _ = ended.recv_timeout(STOP_GRACE);
     }
-}
-
-/// Waits until the thread that copies has ended, for [`STOP_GRACE`] at most.
-fn wait_for_end<T>(reports: &Receiver<Report<T>>) {
-    let deadline = net::origin() + STOP_GRACE;
-    loop {
-        let left = deadline.saturating_duration_since(net::origin());
-        if !matches!(reports.recv_timeout(left), Ok(Report::Step(_))) {
-            return;
-        }
-    }
+    Ok(copied??)
 }
 
 #[cfg(test)]

@@ -35,7 +35,8 @@ pub(crate) fn take_away<S: Display>(
     context: &WorkloadContext<'_>,
     names: impl IntoIterator<Item = S>,
 ) {
-    context.progress.begin("taking away what is not finished", 0);
+    let names: Vec<S> = names.into_iter().collect();
+    context.progress.begin("taking away what is not finished", names.len() as u64);
     // Only the first failure is reported; a second one here most probably has the same cause.
     let _ = drop_tables(context, names);
 }
@@ -53,43 +54,43 @@ pub(crate) fn remove(
     if statements.is_empty() {
         return Ok(());
     }
-    let (statements, done) = (Rc::new(statements), Rc::new(Cell::new(0)));
-    // Data that end with dyno need no patience.
-    let bound = if context.keeps_data { ANSWER_BOUND } else { TELL_AFTER };
-    let (wait, clock) = (Rc::new(Wait::new(context.stop, &done, bound)), Clock::monotonic());
-    let (all, counted, progress) =
-        (Rc::clone(&statements), Rc::clone(&done), context.progress.clone());
-    // A further wait for a server that did not answer before would be as long.
     let was_silent = context.progress.is_server_silent();
-    let is_hopeless = was_silent && context.stop.is_asked();
-    let (asked, time) = (Rc::clone(&wait), clock.clone());
-    let (waiting, notes) = (Rc::clone(&statements), context.progress.clone());
+    let bound = match context.keeps_data {
+        // A further wait for a server that did not answer before would be as long.
+        _ if was_silent && context.stop.is_asked() => Duration::ZERO,
+        true => ANSWER_BOUND,
+        // Data that end with dyno need no patience.
+        false => TELL_AFTER,
+    };
+    let removal = Rc::new(Removal::new(context.stop, statements, bound));
+    let clock = Clock::monotonic();
+    let (watched, time, notes) = (Rc::clone(&removal), clock.clone(), context.progress.clone());
     let must_end = move || {
-        if let Some(sql) = asked.to_tell(time.now()).and_then(|place| waiting.get(place)) {
+        if let Some(sql) = watched.to_tell(time.now()) {
             notes.note(format!(
                 "waiting up to {} s for the server to do `{sql}`; a second Ctrl-C leaves what is not removed",
                 ANSWER_BOUND.as_secs()
             ));
         }
-        is_hopeless || asked.is_over(time.now())
+        watched.is_over(time.now())
     };
+    let (under_way, progress) = (Rc::clone(&removal), context.progress.clone());
     let removed = on_session_until(context, must_end, async move |session| {
-        for (place, sql) in all.iter().enumerate() {
+        for (place, sql) in under_way.statements.iter().enumerate() {
             session.run(sql).await.map_err(|failure| explain(place, failure))?;
-            counted.set(place + 1);
+            under_way.done.set(place + 1);
             progress.advance(1);
         }
         Ok(())
     });
     context.progress.removal_has_begun();
-    let left = &statements[done.get()..];
+    let left = &removal.statements[removal.done.get()..];
     match removed {
         // All is done when only the end of the session was given up.
         Err(failure) if !left.is_empty() => {
             if context.stop.is_asked() {
-                let is_given_up = is_hopeless || wait.is_over(clock.now());
                 let may_go_on = !was_silent && context.progress.is_server_silent();
-                context.note_left(match is_given_up {
+                context.note_left(match removal.is_over(clock.now()) {
                     true => given_up(left, may_go_on),
                     false => format!("failed: {}: {failure}", named(left)),
                 });
@@ -124,31 +125,34 @@ impl WorkloadContext<'_> {
     /// told what is left.
     pub fn note_untouched(&self) {
         if self.stop.is_asked() && !self.progress.has_removal_begun() {
-            self.note_left("given up before anything was removed; `dyno cleanup` removes it");
+            self.note_left(
+                "given up before anything was removed; `dyno cleanup` removes what is there",
+            );
         }
     }
 }
 
-/// The wait for the answers to some statements.
-struct Wait {
+/// Statements that remove what was made, and the wait for the answer to the next one.
+struct Removal {
+    statements: Vec<String>,
+    /// How many of them are done.
+    done: Cell<usize>,
     stop: Stop,
-    /// How many statements are done.
-    done: Rc<Cell<usize>>,
-    /// How long it may last for each.
+    /// How long the wait for each may last after a request to stop.
     bound: Duration,
-    /// For which one it is, and since when; `None` before the request to stop.
+    /// For which one the wait is, and since when; `None` before the request to stop.
     since: Cell<Option<(usize, Nanos)>>,
     is_told: Cell<bool>,
 }
 
-impl Wait {
-    fn new(stop: &Stop, done: &Rc<Cell<usize>>, bound: Duration) -> Self {
+impl Removal {
+    fn new(stop: &Stop, statements: Vec<String>, bound: Duration) -> Self {
         let (since, is_told) = (Cell::new(None), Cell::new(false));
-        Self { stop: stop.clone(), done: Rc::clone(done), bound, since, is_told }
+        Self { statements, done: Cell::new(0), stop: stop.clone(), bound, since, is_told }
     }
 
-    /// How long it has lasted since the request to stop or the last answer.
-    fn lasted_ns(&self, now: Nanos) -> Nanos {
+    /// How long the wait has lasted since the request to stop or the last answer.
+    fn waited_ns(&self, now: Nanos) -> Nanos {
         if !self.stop.is_asked() {
             return 0;
         }
@@ -159,15 +163,16 @@ impl Wait {
         now.saturating_sub(since)
     }
 
+    /// Whether the statements that are left are given up.
     fn is_over(&self, now: Nanos) -> bool {
-        self.stop.level() == StopLevel::AtOnce || self.lasted_ns(now) >= nanos(self.bound)
+        self.stop.level() == StopLevel::AtOnce || self.waited_ns(now) >= nanos(self.bound)
     }
 
     /// The statement that the user is to be told of, once.
-    fn to_tell(&self, now: Nanos) -> Option<usize> {
-        let is_long = self.bound > TELL_AFTER && self.lasted_ns(now) >= nanos(TELL_AFTER);
+    fn to_tell(&self, now: Nanos) -> Option<&str> {
+        let is_long = self.bound > TELL_AFTER && self.waited_ns(now) >= nanos(TELL_AFTER);
         let is_news = is_long && !self.is_told.replace(true);
-        is_news.then(|| self.done.get())
+        self.statements.get(self.done.get()).filter(|_| is_news).map(String::as_str)
     }
 }
 
@@ -231,21 +236,25 @@ mod tests {
 
     #[test]
     fn a_wait_is_told_of_and_ends_so_long_after_the_request_to_stop_or_the_last_answer() {
-        let (stop, done) = (Stop::new(), Rc::new(Cell::new(0)));
-        let wait = Wait::new(&stop, &done, ANSWER_BOUND);
+        let stop = Stop::new();
+        let removal = || {
+            let statements = ["one", "two"].map(str::to_owned).to_vec();
+            Removal::new(&stop, statements, ANSWER_BOUND)
+        };
+        let wait = removal();
         let after = |ms: u64| wait.is_over(ms * 1_000_000);
         assert!(!after(60_000), "without a request there is no bound");
         stop.ask();
         assert!(!after(65_000), "the request is seen");
         assert_eq!(wait.to_tell(65_900_000_000), None);
         assert!(!after(69_900));
-        done.set(1);
+        wait.done.set(1);
         assert!(!after(70_000), "one was answered");
-        assert_eq!(wait.to_tell(71_000_000_000), Some(1));
+        assert_eq!(wait.to_tell(71_000_000_000), Some("two"));
         assert_eq!(wait.to_tell(71_000_000_000), None, "told once");
         assert!(!after(74_900));
         assert!(after(75_000));
-        let other = Wait::new(&stop, &done, ANSWER_BOUND);
+        let other = removal();
         assert!(!other.is_over(0));
         stop.ask();
         assert!(other.is_over(0), "a request to stop at once");

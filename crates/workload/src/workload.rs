@@ -18,7 +18,7 @@ pub struct WorkloadContext<'a> {
     pub system: &'a str,
     /// The system under test.
     pub target: &'a Target,
-    /// Whether the data outlives this process, so that what is left of them is worth a note.
+    /// Whether the data stay when this process ends, so that what is left of them is worth a note.
     pub keeps_data: bool,
     /// Sessions that load data in parallel.
     pub loaders: usize,

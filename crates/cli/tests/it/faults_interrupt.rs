@@ -33,6 +33,14 @@ pub(crate) fn assert_interrupted(output: &Output) {
     assert_eq!(output.status.code(), Some(130), "{}", both(output));
 }
 
+/// Interrupts a run, which must end with the exit code of that.
+pub(crate) fn interrupt(run: Background<'_>) -> Output {
+    run.interrupt();
+    let output = run.finish();
+    assert_interrupted(&output);
+    output
+}
+
 /// Whether dyno has told that it does not wait any longer for this and what follows.
 pub(crate) fn assert_given_up(output: &Output, what: &str) {
     let text = both(output);
@@ -52,8 +60,7 @@ fn interrupt_while_loading(sandbox: &Sandbox, database: &str, command: &mut Comm
     let rows = format!("SELECT EXISTS (SELECT 1 FROM {database}.sbtest1)");
     let has_table = || tables(database).contains("sbtest1");
     wait_until("rows go in", || has_table() && server::sql(&rows).trim() == "1");
-    run.interrupt();
-    assert_interrupted(&run.finish());
+    interrupt(run);
     assert_eq!(tables(database), "");
 }
 
@@ -74,8 +81,7 @@ fn interrupted_in(phase: &str, warm_up: &str, database: &str) -> Value {
     command.args(["--table-size=200", "--warm-up", warm_up, "--cleanup"]);
     let mut run = Background::start(&sandbox, &mut command);
     run.wait_for("0000", phase, 2);
-    run.interrupt();
-    assert_interrupted(&run.finish());
+    interrupt(run);
     assert_eq!(tables(database), "", "the cleanup is done");
     let trial = report(&sandbox)["trials"][0].clone();
     assert_eq!(trial["status"], "interrupted");
@@ -209,9 +215,8 @@ fn interrupt_ends_a_statement_of_prepare_on_the_server_too() {
         let waiting = waiting.replace("QUESTION", &lock.question());
         let run = start_preparing(&sandbox, &url, &format!("{before}{waiting};\n"));
         wait_until("it waits", || under_way(&database, &waiting[..12]) == "1");
-        run.interrupt();
         // The lock is not released, so without more the statement would last for ten minutes, and a DROP as long.
-        assert_interrupted(&run.finish());
+        interrupt(run);
         wait_until("the statement has ended", || under_way(&database, &waiting[..12]) == "0");
         assert_eq!(tables(&database), "", "{waiting}");
         assert_eq!(report(&sandbox)["status"], "interrupted");
@@ -263,8 +268,7 @@ fn interrupt_ends_a_statement_of_before_run_on_the_server_too() {
     let run =
         Background::start(&sandbox, &mut sandbox.dyno(["run", "plan.toml", "--set=cleanup=true"]));
     wait_until("the statement waits", || lock.is_asked());
-    run.interrupt();
-    assert_interrupted(&run.finish());
+    interrupt(run);
     assert!(!lock.is_asked(), "the statement has ended on the server");
     assert_eq!(tables(database), "", "the cleanup is done");
     lock.release();
@@ -278,8 +282,7 @@ fn interrupt_in_verify_still_runs_cleanup_and_does_not_wait_for_the_server() {
     let mut command = one_table(&sandbox, &url, &lock.question(), "SELECT 1");
     let run = Background::start(&sandbox, &mut command);
     wait_until("it verifies", || lock.is_asked());
-    run.interrupt();
-    assert_interrupted(&run.finish());
+    interrupt(run);
     assert!(!lock.is_asked(), "the statement has ended on the server");
     assert_eq!(tables(database), "", "the cleanup is done");
     assert_eq!(report(&sandbox)["status"], "interrupted");
@@ -319,8 +322,7 @@ fn interrupt_ends_a_wait_for_the_lock_of_an_sqlite_database() {
     command.args(["--system-option=busy_timeout=1h", "--table-size=10", "--phase-timeout=1h"]);
     let run = Background::start(&sandbox, &mut command);
     wait_until("it waits for the lock", || has_open(run.pid(), &file) && signals_heard(&run) > 0);
-    run.interrupt();
-    assert_interrupted(&run.finish());
+    interrupt(run);
     drop(release);
     holder.join().unwrap();
 }
@@ -337,8 +339,7 @@ fn is_pending(pid: i32, signal: Signal) -> bool {
 pub(crate) fn interrupt_the_shutdown_of_a_server(run: Background<'_>, server: i32) {
     kill(Pid::from_raw(server), Signal::SIGSTOP).unwrap();
     wait_until("the server is asked to end", || is_pending(server, Signal::SIGTERM));
-    run.interrupt();
-    assert_interrupted(&run.finish());
+    interrupt(run);
     assert!(!Path::new("/proc").join(server.to_string()).exists(), "the server is gone");
 }
 
@@ -433,8 +434,7 @@ fn sqlite_statements_without_end_hold_up_neither_intervals_nor_ctrl_c() {
     command.args(["--time=1h", "--warm-up=0s", "--interval=100ms", "--query-timeout=1h"]);
     let run = Background::start(&sandbox, &mut command);
     wait_until("intervals are on disk", || intervals(&sandbox) >= 5);
-    run.interrupt();
-    assert_interrupted(&run.finish());
+    interrupt(run);
     let trial = &report(&sandbox)["trials"][0];
     assert_eq!(
         (trial["status"].as_str(), trial["transactions"].as_u64()),
@@ -462,8 +462,7 @@ fn second_interrupt_does_not_wait_for_the_server() {
     run.interrupt();
     // The kernel merges two signals that arrive at once.
     wait_until("the first one is heard", || signals_heard(&run) > before);
-    run.interrupt();
-    assert_interrupted(&run.finish());
+    interrupt(run);
     wait_until("the DROP has ended on the server too", || under_way(database, "DROP TABLE") == "0");
     reader.release();
 }

@@ -5,8 +5,8 @@ use std::process::{Child, Stdio};
 use nix::sys::signal::Signal;
 
 use crate::faults_interrupt::{
-    assert_given_up, assert_interrupted, report, start_preparing, start_with_blocked_cleanup,
-    tables, under_way,
+    assert_given_up, assert_interrupted, interrupt, report, start_preparing,
+    start_with_blocked_cleanup, tables, under_way,
 };
 use crate::own_server::{Background, OwnServer, wait_until};
 use crate::sandbox::{Sandbox, both};
@@ -16,9 +16,7 @@ use crate::server;
 fn interrupt_in_cleanup_does_not_wait_for_a_lock() {
     let (sandbox, database) = (Sandbox::new(), "dyno_interrupt_locked");
     let (run, reader) = start_with_blocked_cleanup(&sandbox, database);
-    run.interrupt();
-    let output = run.finish();
-    assert_interrupted(&output);
+    let output = interrupt(run);
     assert_given_up(&output, "`DROP TABLE held`");
     assert_eq!(tables(database).trim(), "held");
     assert_eq!(report(&sandbox)["trials"][0]["transactions"], 1);
@@ -40,9 +38,7 @@ fn interrupt_of_dyno_cleanup_does_not_wait_for_a_lock_and_the_next_one_removes_t
     let reader = server::hold(&format!("{database}_reader"), &reading);
     let run = Background::start(&sandbox, &mut data("cleanup"));
     wait_until("the DROP waits for the reader", || under_way(database, "DROP TABLE") == "1");
-    run.interrupt();
-    let output = run.finish();
-    assert_interrupted(&output);
+    let output = interrupt(run);
     assert_given_up(&output, "`DROP TABLE IF EXISTS sbtest2`, `DROP TABLE IF EXISTS sbtest3`; ");
     assert_eq!(tables(database).split_whitespace().collect::<Vec<_>>(), ["sbtest2", "sbtest3"]);
     reader.release();
@@ -129,10 +125,8 @@ fn interrupt_of_dyno_cleanup_before_its_first_drop_says_that_nothing_was_removed
         command.arg("--set").arg(format!("sql.prepare_session=\"{}\"", lock.question()));
         let run = Background::start(&sandbox, &mut command);
         wait_until("it looks for tables", || lock.is_asked());
-        run.interrupt();
-        let output = run.finish();
+        let output = interrupt(run);
         lock.release();
-        assert_interrupted(&output);
         let told = both(&output);
         assert!(told.contains("given up before anything was removed"), "{told}");
     }
@@ -148,10 +142,8 @@ fn interrupt_tells_which_tables_of_an_unfinished_own_workload_stay() {
         format!("CREATE TABLE held (id INTEGER);\n{question};\nCREATE TABLE more (id INTEGER);\n");
     let run = start_preparing(&sandbox, &url, &statements);
     wait_until("the first table is there", || lock.is_asked());
-    run.interrupt();
-    let output = run.finish();
+    let output = interrupt(run);
     lock.release();
-    assert_interrupted(&output);
     let told = both(&output);
     assert!(told.contains("made until then stays: `dyno cleanup held.sql` drops it"), "{told}");
     sandbox.succeed(["cleanup", "held.sql", "--system", &url]);
@@ -166,9 +158,7 @@ fn interrupt_before_tpch_makes_its_tables_promises_no_load_to_continue() {
     let mut command = sandbox.dyno(["prepare", "tpch", "-o", "scale=0.01", "--system", &url]);
     let run = Background::start(&sandbox, &mut command);
     wait_until("the first DROP waits", || sessions(&own, "DROP TABLE") == "1");
-    run.interrupt();
-    let output = run.finish();
-    assert_interrupted(&output);
+    let output = interrupt(run);
     let told = both(&output);
     assert!(told.contains("given up: `DROP TABLE IF EXISTS dyno_tpch_load`, "), "{told}");
     assert!(!told.contains("continues the load"), "{told}");
@@ -192,9 +182,7 @@ fn interrupt_in_cleanup_tells_only_of_data_that_stay() {
         command.args(["--events=1", "--warm-up=0s", "--cleanup"]);
         let mut run = Background::start(&sandbox, &mut command);
         run.wait_until_trial_ends("0000");
-        run.interrupt();
-        let output = run.finish();
-        assert_interrupted(&output);
+        let output = interrupt(run);
         let told = both(&output);
         assert_eq!(told.contains("given up: `WITH RECURSIVE"), stays, "{told}");
         assert_eq!(told.contains("dyno cleanup"), stays, "{told}");

@@ -5,8 +5,10 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::ops::ControlFlow;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::process::Stdio;
+use std::thread;
 
 use super::*;
+use crate::ProgressEvent;
 use crate::daemon::ignore_progress;
 use crate::process::command;
 use crate::testing::{rows, started};

@@ -1,25 +1,23 @@
 //! A disk on which no wait ends while the test holds its log.
 
-use std::sync::Mutex;
-
 use super::*;
-use crate::disk::LOG;
+use crate::disk::{LOG, Log};
 
-/// Begins the load of a trial whose saves wait until the log is unlocked.
-fn begin(run: &RunWriter, log: &Arc<Mutex<Vec<crate::disk::Operation>>>) -> TrialWriter {
+/// A run below `out`, and its trial in mid-load, whose saves wait while the log is locked.
+fn begin(out: &Path, log: &Log) -> (RunWriter, TrialWriter) {
+    let run = RunWriter::create(out, &run_header()).unwrap();
     let mut trial = run.begin_trial(&trial_header(0)).unwrap();
     LOG.set(Some(Arc::clone(log)));
     trial.load_begins(at("2026-07-30T12:00:01Z")).unwrap();
     LOG.set(None);
-    trial
+    (run, trial)
 }
 
 #[test]
 fn no_call_during_a_load_waits_for_the_disk() {
     let out = tempfile::tempdir().unwrap();
-    let run = RunWriter::create(out.path(), &run_header()).unwrap();
-    let log = Arc::default();
-    let mut trial = begin(&run, &log);
+    let log = Log::default();
+    let (run, mut trial) = begin(out.path(), &log);
     let busy = log.lock().unwrap();
     for second in 0..3 {
         trial.interval(&interval(Phase::Measure, second)).unwrap();
@@ -39,11 +37,9 @@ fn no_call_during_a_load_waits_for_the_disk() {
 }
 
 #[test]
-fn what_a_busy_disk_has_not_taken_is_saved_when_the_writer_goes() {
+fn what_is_not_saved_yet_is_saved_when_the_writer_goes() {
     let out = tempfile::tempdir().unwrap();
-    let run = RunWriter::create(out.path(), &run_header()).unwrap();
-    let log = Arc::default();
-    let mut trial = begin(&run, &log);
+    let (run, mut trial) = begin(out.path(), &Log::default());
     trial.interval(&interval(Phase::Measure, 0)).unwrap();
     trial.outages(&outages()).unwrap();
     drop(trial);
@@ -53,9 +49,8 @@ fn what_a_busy_disk_has_not_taken_is_saved_when_the_writer_goes() {
 #[test]
 fn a_save_that_fails_fails_a_later_call() {
     let out = tempfile::tempdir().unwrap();
-    let run = RunWriter::create(out.path(), &run_header()).unwrap();
-    let mut trial = begin(&run, &Arc::default());
-    // The folder cannot be renamed over.
+    let (run, mut trial) = begin(out.path(), &Log::default());
+    // A folder, which no file can replace.
     let file = trial.folder().join("trial.json");
     fs::remove_file(&file).unwrap();
     fs::create_dir(&file).unwrap();
