@@ -1,11 +1,13 @@
 //! Covariates of a comparison: figures of the machine from beside the load. What they explain of the noise is taken
 //! out of the ratio.
 //!
-//! The windows that a round has of one variant differ by noise alone. How they vary with the covariates gives a
-//! coefficient for each; then the figure of every round is moved to where the covariates have their mean. The ratio
+//! In each turn of a round every variant has a window, and the turns of a round differ by noise alone. How the differences
+//! between two variants vary with those of the covariates gives a coefficient for each; what changes more slowly than turns
+//! is in no difference. Then the figure of every round is moved to where the covariates have their mean. The ratio
 //! has no bias as long as the variant does not move the covariates, whatever the coefficients are: so it matters
-//! where a covariate is from ([`Timing`]), and whether it is used does not depend on which of the two ratios is
-//! nearer to what was hoped for.
+//! when a covariate was measured ([`Timing`]), and whether it is used does not depend on which of the two ratios is
+//! nearer to what was hoped for. What is measured before the load of a window cannot depend on the variant that gets the
+//! load next; it can depend on the one that had it before, and that is taken out ([`previous`]).
 //!
 //! Sources: the analysis of covariance, R. A. Fisher, Statistical Methods for Research Workers, 1932, section 49.1;
 //! control variates with estimated coefficients, S. S. Lavenberg and P. D. Welch, A perspective on the use of control
@@ -13,26 +15,25 @@
 //! must be from before the treatment, A. Deng, Y. Xu, R. Kohavi and T. Walker, Improving the sensitivity of online
 //! controlled experiments by utilizing pre-experiment data, WSDM 2013.
 
-mod cells;
+mod previous;
+mod turns;
 
 #[cfg(test)]
 mod tests;
 
-use cells::{Cells, Coefficients};
+use previous::without_previous;
+use turns::{Coefficients, Turns};
 
 use crate::compare::{Comparison, RoundFigure, compare};
 
 /// The bias that a covariate may leave, as a part of the least difference that matters.
 const BIAS_MAX: f64 = 0.25;
-/// How often covariates between loads that no variant moves are taken for moved, by all of their tests together. With 5 %
-/// few of those that a variant does move are overlooked, and few comparisons lose what they would explain.
-const MOVED_LEVEL: f64 = 0.05;
 
 /// When a covariate is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timing {
-    /// While no load runs: a variant moves it only if its system still works then.
-    BetweenLoads,
+    /// Before the load of its window, while none runs: the variant of the window cannot move it.
+    BeforeLoad,
     /// While the load runs: the variant may move it.
     DuringLoad,
 }
@@ -42,10 +43,23 @@ pub enum Timing {
 pub struct WindowFigure {
     /// Number of the round.
     pub round: u32,
+    /// Number of the turn within the round: every variant has a window in it.
+    pub turn: u32,
     /// The figure that is compared.
     pub value: f64,
     /// A value for each covariate. A window in which one of its numbers is not positive is left out.
     pub covariates: Vec<f64>,
+    /// Who had the load before this window; `None` where none of the round had.
+    pub previous: Option<Previous>,
+}
+
+/// The window that had the load before another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Previous {
+    /// Its variant, by any number for each.
+    pub variant: u32,
+    /// Its turn.
+    pub turn: u32,
 }
 
 /// A variant under one load.
@@ -62,8 +76,8 @@ pub struct MeasuredVariant<'a> {
 pub struct Adjustment {
     /// Each covariate, in order.
     pub covariates: Vec<CovariateFigure>,
-    /// The part of the variance of windows within rounds that the covariates explain which may be used. Each round is
-    /// predicted from the others, so that it is negative where they explain nothing; `None` without enough windows.
+    /// The part of the variance of turns within rounds that the covariates explain which may be used. Each round is
+    /// predicted from the others, so that it is negative where they explain nothing; `None` without enough turns.
     pub explained: Option<f64>,
     /// The same of all covariates, whether they may be used or not.
     pub explained_by_all: Option<f64>,
@@ -87,7 +101,7 @@ pub struct Adjusted {
 pub struct CovariateFigure {
     /// The figure changes by so many per cent where the covariate is 1 % larger; `None` where nothing tells.
     pub coefficient: Option<f64>,
-    /// The variant's covariate as against the baseline's.
+    /// The variant's covariate as against the baseline's. Of one from before the load it is chance.
     pub effect: Comparison,
     /// Whether it is used.
     pub role: CovariateRole,
@@ -100,9 +114,6 @@ pub enum CovariateRole {
     Used,
     /// It was measured during the load, and it is not shown that what the variant moves it by does not matter.
     MayBeMoved,
-    /// It was measured between loads, and the variant is shown to move it, or another one that was: then what is measured
-    /// there is not the machine alone.
-    Moved,
     /// It does not vary, or only with other covariates.
     Redundant,
     /// There are too few windows to tell what the covariates explain.
@@ -123,19 +134,18 @@ pub struct Terms {
 }
 
 /// Takes what covariates explain out of the comparison of a variant with the baseline; `timings` has when each of
-/// them was measured. `None` without rounds that measured both, and when one of the rounds has no window with the
-/// covariates.
+/// them was measured. `None` without rounds that measured both, and when one of the rounds has no turn with the
+/// covariates of both.
 ///
-/// Two tests keep what the variant does to a covariate from being taken for noise. One that was measured during the load
-/// is used only if it is shown not to matter: its coefficient times the end of the 90 % interval of the variant's effect
-/// on it, which is farther from 0, is at most a quarter of the least difference that matters (two one-sided tests). Those
-/// that were measured between loads are used unless the variant is shown to move one of them: the intervals of the effects,
-/// 95 % of all together, exclude 0 for one of which it is not shown that it does not matter. To ask of them what is asked
-/// of the others would leave none: the effect is as uncertain as the noise that they explain is large.
+/// What the variant does to a covariate must not be taken for noise. One that was measured during the load is used only if
+/// that is shown not to matter: its coefficient times the end of the 90 % interval of the variant's effect on it, which is
+/// farther from 0, is at most a quarter of the least difference that matters (two one-sided tests). One from before the load
+/// needs no test: the variant of its window has not had the load yet, and what the variant before left of its work is
+/// taken out.
 ///
 /// What is left is used if the part of the variance that it explains is larger than the part of the time that it cost.
 /// With that part `cost` of the time for more windows there would be 1 / (1 - cost) times as many, and the variance from
-/// window to window 1 - `cost` times as large; covariates leave 1 - explained times as much. Neither test looks at the
+/// window to window 1 - `cost` times as large; covariates leave 1 - explained times as much. Neither rule looks at the
 /// ratio, so that they do not favour a side.
 pub fn adjust(
     timings: &[Timing],
@@ -143,26 +153,23 @@ pub fn adjust(
     variant: MeasuredVariant<'_>,
     terms: Terms,
 ) -> Option<Adjustment> {
-    let sides = Sides::of(timings.len(), baseline, variant);
+    let sides = Sides::of(timings, baseline, variant);
     let effects: Vec<Comparison> = (0..timings.len())
         .map(|at| sides.effect(at, terms.least_difference))
         .collect::<Option<_>>()?;
-    let cells = &sides.both;
+    let turns = &sides.turns;
     let bias_max = BIAS_MAX * terms.least_difference.ln_1p();
-    let usable = without_moved(timings, &effects, bias_max, |used| cells.fit(used));
-    let coefficients = cells.fit(&usable);
-    let explained = cells.explained(&usable);
+    let usable = without_biased(timings, &effects, bias_max, |used| turns.fit(used));
+    let coefficients = turns.fit(&usable);
+    let explained = turns.explained(&usable);
     let adjusted = explained
         .filter(|part| *part > terms.cost)
         .and_then(|_| sides.adjusted(&coefficients, terms.least_difference));
     let all: Vec<usize> = (0..timings.len()).collect();
-    let by_all = cells.fit(&all);
+    let by_all = turns.fit(&all);
     let role = |at: usize| match (coefficients[at], explained) {
-        _ if !usable.contains(&at) => match timings[at] {
-            Timing::BetweenLoads => CovariateRole::Moved,
-            Timing::DuringLoad => CovariateRole::MayBeMoved,
-        },
-        _ if !cells.are_enough_for(&usable) => CovariateRole::TooFewWindows,
+        _ if !usable.contains(&at) => CovariateRole::MayBeMoved,
+        _ if !turns.are_enough_for(&usable) => CovariateRole::TooFewWindows,
         (None, _) => CovariateRole::Redundant,
         (Some(_), _) if adjusted.is_some() => CovariateRole::Used,
         (Some(_), Some(part)) if part > 0.0 => CovariateRole::NotWorthIt,
@@ -175,75 +182,62 @@ pub fn adjust(
     Some(Adjustment {
         covariates: all.iter().map(|at| figure(*at)).collect(),
         explained,
-        explained_by_all: cells.explained(&all),
+        explained_by_all: turns.explained(&all),
         adjusted,
     })
 }
 
-/// What would come of some of so many covariates if they explain anything, whatever the variant does to them and whatever
-/// they cost: for trying out what the tests of [`adjust`] are for.
+/// What would come of some of the covariates if they explain anything, whatever the variant does to them and whatever they
+/// cost: for trying out what the test of [`adjust`] is for.
 pub fn adjust_regardless(
     used: &[usize],
-    covariates: usize,
+    timings: &[Timing],
     baseline: MeasuredVariant<'_>,
     variant: MeasuredVariant<'_>,
     least_difference: f64,
 ) -> Option<Adjusted> {
-    let sides = Sides::of(covariates, baseline, variant);
-    sides.both.explained(used).filter(|part| *part > 0.0)?;
-    sides.adjusted(&sides.both.fit(used), least_difference)
+    let sides = Sides::of(timings, baseline, variant);
+    sides.turns.explained(used).filter(|part| *part > 0.0)?;
+    sides.adjusted(&sides.turns.fit(used), least_difference)
 }
 
-/// The baseline and the variant with their windows.
+/// The rounds of the baseline and of the variant, and the turns that they are made of.
 struct Sides<'a> {
-    measured: [MeasuredVariant<'a>; 2],
-    cells: [Cells; 2],
-    both: Cells,
+    rounds: [&'a [RoundFigure]; 2],
+    turns: Turns,
 }
 
 impl<'a> Sides<'a> {
-    fn of(covariates: usize, baseline: MeasuredVariant<'a>, variant: MeasuredVariant<'a>) -> Self {
-        let measured = [baseline, variant];
-        let cells = measured.map(|side| Cells::of(side.windows, covariates));
-        let both = cells[0].joined(&cells[1]);
-        Self { measured, cells, both }
+    fn of(timings: &[Timing], baseline: MeasuredVariant<'a>, variant: MeasuredVariant<'a>) -> Self {
+        let windows = without_previous(timings, [baseline, variant].map(|side| side.windows));
+        let turns = Turns::of(windows.each_ref().map(Vec::as_slice), timings.len());
+        Self { rounds: [baseline.rounds, variant.rounds], turns }
     }
 
     /// The variant's effect on a covariate; `None` where the covariate is not known in a round.
     fn effect(&self, covariate: usize, least_difference: f64) -> Option<Comparison> {
-        let side = |side: usize| self.cells[side].in_rounds(self.measured[side].rounds, covariate);
+        let side = |side: usize| self.turns.in_rounds(side, self.rounds[side], covariate);
         compare(&side(0)?, &side(1)?, least_difference)
     }
 
     /// The comparison of what the figures would be if the covariates were at their mean.
     fn adjusted(&self, coefficients: &Coefficients, least_difference: f64) -> Option<Adjusted> {
-        let centre = self.both.centre();
-        let moved =
-            |side: usize| self.cells[side].moved(self.measured[side].rounds, coefficients, &centre);
+        let centre = self.turns.centre();
+        let moved = |side: usize| self.turns.moved(side, self.rounds[side], coefficients, &centre);
         let rounds = [moved(0)?, moved(1)?];
         let comparison = compare(&rounds[0], &rounds[1], least_difference)?;
         Some(Adjusted { comparison, rounds })
     }
 }
 
-/// The covariates that may be used: without those of the load by which the variant might bias the ratio, and without those
-/// between loads where it is shown to bias it by one of them. Without some of them the coefficients of the others change, so
-/// they are looked at again.
-fn without_moved(
+/// The covariates that may be used: without those of the load by which the variant might bias the ratio. Without some of
+/// them the coefficients of the others change, so they are looked at again.
+fn without_biased(
     timings: &[Timing],
     effects: &[Comparison],
     bias_max: f64,
     fit: impl Fn(&[usize]) -> Coefficients,
 ) -> Vec<usize> {
-    let is_between = |at: usize| timings[at] == Timing::BetweenLoads;
-    let between = (0..timings.len()).filter(|at| is_between(*at)).count().max(1);
-    // Several tests share the level (Bonferroni).
-    let confidence = 1.0 - MOVED_LEVEL / between as f64;
-    let is_shown = |at: usize| {
-        let logs = effects[at].ratio.logs;
-        let [low, high] = logs.interval(confidence);
-        logs.has_interval() && (low > 0.0 || high < 0.0)
-    };
     let mut usable: Vec<usize> = (0..timings.len()).collect();
     loop {
         let coefficients = fit(&usable);
@@ -254,9 +248,7 @@ fn without_moved(
             let [low, high] = logs.interval(0.90).map(f64::abs);
             !logs.has_interval() || coefficient.abs() * low.max(high) > bias_max
         };
-        let is_machine_moved =
-            usable.iter().any(|at| is_between(*at) && is_shown(*at) && may_bias(*at));
-        let is_kept = |at: &usize| if is_between(*at) { !is_machine_moved } else { !may_bias(*at) };
+        let is_kept = |at: &usize| timings[*at] == Timing::BeforeLoad || !may_bias(*at);
         let kept: Vec<usize> = usable.iter().copied().filter(is_kept).collect();
         if kept.len() == usable.len() {
             return usable;

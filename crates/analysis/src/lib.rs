@@ -69,7 +69,7 @@ pub use connections::ConnectionFigure;
 pub use contrast::{Contrast, Tests};
 pub use cost::{CostFigure, ServedLoad, Work};
 pub use covariates::{
-    Adjusted, Adjustment, CovariateFigure, CovariateRole, MeasuredVariant, Terms, Timing,
+    Adjusted, Adjustment, CovariateFigure, CovariateRole, MeasuredVariant, Previous, Terms, Timing,
     WindowFigure, adjust, adjust_regardless,
 };
 pub use estimate::{Estimate, Interval95, Method, over_repetitions};

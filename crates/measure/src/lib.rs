@@ -47,7 +47,7 @@ pub use host::{
 pub use identity::Identity;
 pub use interval::{Interval, Phase};
 pub use loaded_rows::LoadedRows;
-pub use machine_speed::{MachineSpeed, SpeedSample};
+pub use machine_speed::MachineSpeed;
 pub use member_exit::MemberExit;
 pub use operation::{Operation, OperationId, OperationKind};
 pub use outage::Outage;

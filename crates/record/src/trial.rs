@@ -243,7 +243,7 @@ pub struct TrialRecord {
     pub conditions: Vec<Condition>,
     /// What the path to the system carried after the load; `None` when it was not measured.
     pub ceiling: Option<Ceiling>,
-    /// The machine's speed around the load; `None` when it was not measured.
+    /// The machine's speed before the load; `None` when it was not measured.
     pub speed: Option<MachineSpeed>,
     /// The plans of the load's queries; empty when the workload keeps none.
     pub plans: Vec<QueryPlan>,

@@ -213,7 +213,7 @@ impl TrialWriter {
         self.write()
     }
 
-    /// Records the machine's speed around the load.
+    /// Records the machine's speed before the load.
     ///
     /// # Errors
     /// When it cannot be written.

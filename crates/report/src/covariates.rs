@@ -1,5 +1,7 @@
-//! Covariates of comparisons: the machine's speed beside each window and dyno's own CPU time, what they explain of
+//! Covariates of comparisons: the machine's speed before each window and dyno's own CPU time, what they explain of
 //! the noise, and the ratios with and without that.
+
+use std::collections::BTreeMap;
 
 mod cost;
 mod tables;
@@ -7,11 +9,11 @@ mod tables;
 pub(crate) mod tests;
 
 use analysis::{
-    Adjustment, Comparison, CovariateRole, MeasuredVariant, RoundFigure, Terms, Timing,
+    Adjustment, Comparison, CovariateRole, MeasuredVariant, Previous, RoundFigure, Terms, Timing,
     WindowFigure, adjust, compare_by, over_points,
 };
 use measure::RoundsRule;
-use record::TrialRecord;
+use record::{TrialHeader, TrialRecord};
 use serde_json::{Value, json};
 
 use crate::compared_figure::Figure;
@@ -22,9 +24,9 @@ pub(crate) use tables::{COVARIATES, RATIOS, covariates, note, ratios};
 /// A covariate of the windows of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Covariate {
-    /// CPU time of fixed arithmetic between loads.
+    /// CPU time of fixed arithmetic before the load.
     Arithmetic,
-    /// CPU time of round trips over the loopback interface between loads.
+    /// CPU time of round trips over the loopback interface before the load.
     RoundTrips,
     /// CPU time of dyno for a transaction.
     OwnCpu,
@@ -35,7 +37,7 @@ impl Covariate {
 
     fn timing(self) -> Timing {
         match self {
-            Self::Arithmetic | Self::RoundTrips => Timing::BetweenLoads,
+            Self::Arithmetic | Self::RoundTrips => Timing::BeforeLoad,
             Self::OwnCpu => Timing::DuringLoad,
         }
     }
@@ -59,8 +61,8 @@ impl Covariate {
     /// Its value for a window, in any unit; `None` when it is not known, or means something else.
     fn of(self, window: &TrialRecord) -> Option<f64> {
         match self {
-            Self::Arithmetic => Some(window.speed?.arithmetic_ns()),
-            Self::RoundTrips => Some(window.speed?.round_trip_ns()),
+            Self::Arithmetic => Some(window.speed?.arithmetic_ns),
+            Self::RoundTrips => Some(window.speed?.round_trip_ns),
             // In virtual time it is that of the simulation, and with an embedded system that of the system.
             Self::OwnCpu if window.header.is_embedded => None,
             Self::OwnCpu => {
@@ -152,7 +154,6 @@ fn role_key(role: CovariateRole) -> &'static str {
     match role {
         CovariateRole::Used => "used",
         CovariateRole::MayBeMoved => "may-be-moved",
-        CovariateRole::Moved => "moved",
         CovariateRole::Redundant => "redundant",
         CovariateRole::TooFewWindows => "too-few-windows",
         CovariateRole::ExplainsNothing => "explains-nothing",
@@ -229,12 +230,22 @@ fn control(
         })
     };
     let covariates: Vec<Covariate> = Covariate::ALL.into_iter().filter(is_known).collect();
+    let turns = turns(digest);
     let figures = |point: &Point<'_>| -> Option<Vec<WindowFigure>> {
         let of = |(round, window): (u32, &Trial<'_>)| {
             let of = |covariate: &Covariate| covariate.of(window.record).unwrap_or(f64::NAN);
             let covariates = covariates.iter().map(of).collect();
+            let TrialHeader { index, window: turn, .. } = window.record.header;
+            let previous = index.checked_sub(1).and_then(|index| turns.get(&(round, index)));
             // Coefficients have to be near, not exact: no bias comes of them.
-            Some(WindowFigure { round, value: figure.least(window)?, covariates })
+            let value = figure.least(window)?;
+            Some(WindowFigure {
+                round,
+                turn: turn?,
+                value,
+                covariates,
+                previous: previous.copied(),
+            })
         };
         windows(digest, point).map(of).collect()
     };
@@ -245,6 +256,17 @@ fn control(
     let cost = Cost::of(records()).part();
     let adjustment = adjust(&timings, baseline, variant, Terms { least_difference, cost })?;
     Some(Control { covariates, cost, adjustment })
+}
+
+/// Who had the load, by round and place in the run.
+fn turns(digest: &Digest<'_>) -> BTreeMap<(u32, usize), Previous> {
+    let windows = digest.run.trials.iter().flat_map(|trial| &trial.windows);
+    let of = |window: &TrialRecord| {
+        let TrialHeader { repetition, index, variant, window, .. } = &window.header;
+        let variant = u32::try_from(variant.as_ref()?.place).ok()?;
+        Some(((*repetition, *index), Previous { variant, turn: (*window)? }))
+    };
+    windows.filter_map(of).collect()
 }
 
 /// The windows of the complete rounds of a point, each with its round.

@@ -1,4 +1,4 @@
-//! Measures how fast this machine is before and after a load, when none runs: the CPU time of fixed work on each CPU.
+//! Measures how fast this machine is before a load, when none runs: the CPU time of fixed work on each CPU.
 //!
 //! A shared machine gets faster and slower, because of what its other users do with its caches, its memory and the
 //! second thread of each core. CPU time shows that, and not how long other programs had the CPU.
@@ -12,16 +12,15 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use engine::MachineNoise;
-use measure::{MachineSpeed, Nanos, SpeedSample, nanos};
+use measure::{MachineSpeed, Nanos, nanos};
 use plan::{SimulatedSystem, Trial};
-use record::{RecordError, TrialWriter};
 use system::Access;
 
 use crate::pacing;
 use crate::{Experiment, RunListener};
 
 /// How long the work is repeated on each CPU: at most so long, and at least, and between them a part of the load's time,
-/// because a measurement before and one after it take time from the loads.
+/// because the measurement takes time from the loads.
 const LENGTH_MAX: Duration = Duration::from_millis(50);
 const LENGTH_MIN: Duration = Duration::from_millis(10);
 const LENGTH_PART: u32 = 20;
@@ -40,71 +39,36 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
 /// Of a simulated machine: the arithmetic without noise, ns. A round trip takes a hundredth of it.
 const SIMULATED_NS: Nanos = 1_000_000;
 
-/// The machine's speed before the load of a trial.
-pub(crate) struct SpeedBefore {
-    sample: SpeedSample,
-    /// The simulated system, the machine of which is measured instead of this one.
-    simulated: Option<SimulatedSystem>,
-}
-
-impl SpeedBefore {
-    /// Measures before a load; `None` when the plan does not ask for it, and when it cannot be measured, which is
-    /// noted.
-    pub(crate) fn measure(
-        (experiment, trial): (&Experiment, Trial),
-        access: &Access,
-        listener: &mut dyn RunListener,
-    ) -> Option<Self> {
-        if !experiment.plan.control {
-            return None;
-        }
-        let simulated = match access {
-            Access::Simulated(system) => Some(system.clone()),
-            _ => None,
-        };
-        let sample = match &simulated {
-            Some(system) => Ok(of_simulated(experiment, trial, system)),
-            None => of_this_machine(length(experiment)),
-        };
-        noted(sample, listener).map(|sample| Self { sample, simulated })
+/// The machine's speed before the load of a trial; `None` when the plan does not ask for it, and when it cannot be
+/// measured, which is noted.
+pub(crate) fn before(
+    experiment: &Experiment,
+    trial: Trial,
+    access: &Access,
+    listener: &mut dyn RunListener,
+) -> Option<MachineSpeed> {
+    if !experiment.plan.control {
+        return None;
     }
-
-    /// Measures after the load, and records both.
-    pub(crate) fn measure_after(
-        self,
-        (experiment, trial): (&Experiment, Trial),
-        recorder: &mut TrialWriter,
-        listener: &mut dyn RunListener,
-    ) -> Result<(), RecordError> {
-        let next = Trial { index: trial.index + 1, ..trial };
-        let after = match &self.simulated {
-            Some(system) => Ok(of_simulated(experiment, next, system)),
-            None => of_this_machine(length(experiment)),
-        };
-        match noted(after, listener) {
-            Some(after) => recorder.speed(MachineSpeed { before: self.sample, after }),
-            None => Ok(()),
-        }
-    }
-}
-
-fn noted(sample: Result<SpeedSample>, listener: &mut dyn RunListener) -> Option<SpeedSample> {
-    sample
-        .map_err(|cause| {
-            listener.on_note(&format!("the machine's speed was not measured: {cause:#}"));
-        })
-        .ok()
+    let measured = match access {
+        Access::Simulated(system) => Ok(of_simulated(experiment, trial, system)),
+        _ => of_this_machine(length(experiment)),
+    };
+    let note = |cause| {
+        listener.on_note(&format!("the machine's speed was not measured: {cause:#}"));
+    };
+    measured.map_err(note).ok()
 }
 
 /// The speed of a simulated machine when a trial begins, by its noise. That its system has to get warm does not slow the
 /// machine.
-fn of_simulated(experiment: &Experiment, trial: Trial, system: &SimulatedSystem) -> SpeedSample {
+fn of_simulated(experiment: &Experiment, trial: Trial, system: &SimulatedSystem) -> MachineSpeed {
     let chance = pacing::simulated_chance(&experiment.plan, trial);
     let machine = MachineNoise::new(&system.noise, chance.noise, chance.origin_ns);
     let mut machine = machine.up_for(Nanos::MAX);
     let arithmetic_ns = machine.served(0, SIMULATED_NS) as f64;
     let round_trip_ns = arithmetic_ns / 100.0;
-    SpeedSample { arithmetic_ns, round_trip_ns, cpus: system.servers, length_ns: 0, cost_ns: 0 }
+    MachineSpeed { arithmetic_ns, round_trip_ns, cpus: system.servers, length_ns: 0, cost_ns: 0 }
 }
 
 /// How long to measure beside each load of an experiment.
@@ -114,7 +78,7 @@ fn length(experiment: &Experiment) -> Duration {
 }
 
 /// Measures for so long on every CPU that dyno may use, at the same time.
-fn of_this_machine(length: Duration) -> Result<SpeedSample> {
+fn of_this_machine(length: Duration) -> Result<MachineSpeed> {
     let cpus = net::usable_cpus().context("the CPUs that dyno may use are not known")?;
     let begun = net::kernel_ns();
     let start = |cpu| {
@@ -131,7 +95,7 @@ fn of_this_machine(length: Duration) -> Result<SpeedSample> {
         let logs: f64 = speeds.iter().map(|speed| of(speed).ln()).sum();
         (logs / speeds.len() as f64).exp()
     };
-    Ok(SpeedSample {
+    Ok(MachineSpeed {
         arithmetic_ns: mean(|speed| speed.arithmetic_ns),
         round_trip_ns: mean(|speed| speed.round_trip_ns),
         cpus: speeds.len(),

@@ -16,7 +16,6 @@ use system::{Scratch, demand_cpus};
 use crate::building::Build;
 use crate::data_check::check_data;
 use crate::generators::Fleet;
-use crate::machine_speed::SpeedBefore;
 use crate::phase_failure::PhaseFailure;
 use crate::source::{FinishedTrial, SourcedTrial, TrialSource};
 use crate::test_bed::TestBed;
@@ -24,7 +23,8 @@ use crate::test_beds::TestBeds;
 use crate::trial::TrialRun;
 use crate::trial_ceiling::Messages;
 use crate::{
-    Event, Experiment, RunListener, reach, rounds, source, trial, trial_ceiling, trial_header,
+    Event, Experiment, RunListener, machine_speed, reach, rounds, source, trial, trial_ceiling,
+    trial_header,
 };
 
 /// Where a run writes its record, and the facts at the record's head.
@@ -242,8 +242,7 @@ impl<'a> Sequence<'a> {
             }
             load => load?,
         };
-        let of = (self.experiment, trial);
-        let speed = SpeedBefore::measure(of, test_bed.access(), listener);
+        let speed = machine_speed::before(self.experiment, trial, test_bed.access(), listener);
         let TrialRun { mut status, mut recorder, mut member_exits, messages } = trial::run(
             self.experiment,
             trial,
@@ -253,8 +252,8 @@ impl<'a> Sequence<'a> {
             self.stop,
             listener,
         )?;
-        if let Some(speed) = speed.filter(|_| !self.stop.is_asked()) {
-            speed.measure_after(of, &mut recorder, listener)?;
+        if let Some(speed) = speed {
+            recorder.speed(speed)?;
         }
         if test_bed.exited().is_none()
             && !self.stop.is_asked()

@@ -4,9 +4,14 @@ use super::*;
 use crate::compare::{Significance, geometric_mean};
 
 const LEAST: f64 = 0.01;
-/// Deviations of four windows; their sum is 0, and each is orthogonal to the other.
+/// Half of the differences of four turns; their sum is 0, and each is orthogonal to the other.
 const ONE: [f64; 4] = [0.1, 0.1, -0.1, -0.1];
 const OTHER: [f64; 4] = [0.1, -0.1, 0.1, -0.1];
+
+/// What one of these differences is for the baseline and for the variant: they are as far from the middle.
+fn half(differences: [f64; 4], side: u32, turn: usize) -> f64 {
+    if side == 0 { -differences[turn] } else { differences[turn] }
+}
 
 /// A variant with the logarithms of the figure and of the covariates for each round and window.
 fn variant<const N: usize>(rounds: u32, of: impl Fn(u32, usize) -> (f64, [f64; N])) -> Rounds {
@@ -15,7 +20,8 @@ fn variant<const N: usize>(rounds: u32, of: impl Fn(u32, usize) -> (f64, [f64; N
         let from = windows.len();
         windows.extend((0..4).map(|window| {
             let (value, covariates) = of(round, window);
-            WindowFigure { round, value: value.exp(), covariates: covariates.map(f64::exp).into() }
+            let (value, covariates) = (value.exp(), covariates.map(f64::exp).into());
+            WindowFigure { round, turn: window as u32, value, covariates, previous: None }
         }));
         let values: Vec<f64> = windows[from..].iter().map(|it: &WindowFigure| it.value).collect();
         figures.push(RoundFigure::exact(round, 0, geometric_mean(&values).unwrap()));
@@ -46,15 +52,18 @@ fn assert_near(seen: f64, expected: f64) {
 
 /// How far the machine is from its mean in a round of each variant.
 fn shift(round: u32, side: u32) -> f64 {
-    [[0.07, -0.05], [-0.11, 0.02], [0.03, 0.13], [0.0, -0.09]][round as usize][side as usize]
+    [[0.07, -0.05], [-0.11, 0.02], [0.03, 0.13], [0.0, -0.09]][round as usize % 4][side as usize]
 }
 
 #[test]
 fn without_noise_the_coefficients_and_the_ratio_are_exact() {
     let of = |side: u32| {
-        variant(4, move |round, window| {
+        variant(8, move |round, window| {
             let shift = shift(round, side);
-            let covariates = [3.0 + shift + ONE[window], 5.0 - 2.0 * shift + OTHER[window]];
+            let covariates = [
+                3.0 + shift + half(ONE, side, window),
+                5.0 - 2.0 * shift + half(OTHER, side, window),
+            ];
             let restart = 0.02 * f64::from(round);
             let level = 7.0 + restart + f64::from(side) * 1.03_f64.ln();
             (level - 1.5 * covariates[0] + 0.4 * covariates[1], covariates)
@@ -63,7 +72,7 @@ fn without_noise_the_coefficients_and_the_ratio_are_exact() {
     let (baseline, variant) = (of(0), of(1));
     let raw = compare(&baseline.0, &variant.0, LEAST).unwrap();
     assert_eq!(raw.verdict, Significance::Undecided, "the machine hides the difference: {raw:?}");
-    let found = adjusted(&[Timing::BetweenLoads; 2], [&baseline, &variant]).unwrap();
+    let found = adjusted(&[Timing::BeforeLoad; 2], [&baseline, &variant]).unwrap();
     for (covariate, expected) in found.covariates.iter().zip([-1.5, 0.4]) {
         assert_near(covariate.coefficient.unwrap(), expected);
         assert_eq!(covariate.role, CovariateRole::Used);
@@ -73,7 +82,7 @@ fn without_noise_the_coefficients_and_the_ratio_are_exact() {
     let ratio = comparison.ratio;
     [ratio.ratio, ratio.low, ratio.high].iter().for_each(|it| assert_near(*it, 1.03));
     assert_eq!(comparison.verdict, Significance::Higher);
-    // The shifts of the variant less those of the baseline: -0.12, 0.13, 0.10, -0.09; their mean is 0.005.
+    // The shifts of the variant less those of the baseline: -0.12, 0.13, 0.10, -0.09, twice; their mean is 0.005.
     assert_near(found.covariates[0].effect.ratio.ratio.ln(), 0.005);
     assert_near(found.covariates[1].effect.ratio.ratio.ln(), -0.01);
 }
@@ -83,16 +92,19 @@ fn of_noise_that_covariates_explain_by_half_the_other_half_stays() {
     let of = |side: u32| {
         variant(4, move |round, window| {
             let shift = shift(round, side);
-            (7.0 + shift + ONE[window] + OTHER[window], [3.0 + shift + ONE[window]])
+            (
+                7.0 + shift + half(ONE, side, window) + half(OTHER, side, window),
+                [3.0 + shift + half(ONE, side, window)],
+            )
         })
     };
-    let found = adjusted(&[Timing::BetweenLoads], [&of(0), &of(1)]).unwrap();
+    let found = adjusted(&[Timing::BeforeLoad], [&of(0), &of(1)]).unwrap();
     assert_near(found.covariates[0].coefficient.unwrap(), 1.0);
     assert_near(found.explained.unwrap(), 0.5);
     assert_near(found.adjusted.unwrap().comparison.ratio.ratio, 1.0);
     // Half of the variance is worth less than half of the time.
     for (cost, role) in [(0.49, CovariateRole::Used), (0.51, CovariateRole::NotWorthIt)] {
-        let found = adjusted_at(cost, &[Timing::BetweenLoads], [&of(0), &of(1)]).unwrap();
+        let found = adjusted_at(cost, &[Timing::BeforeLoad], [&of(0), &of(1)]).unwrap();
         assert_near(found.explained.unwrap(), 0.5);
         assert_eq!(found.covariates[0].role, role, "{cost}");
         assert_eq!(found.adjusted.is_some(), role == CovariateRole::Used, "{cost}");
@@ -105,10 +117,13 @@ fn what_only_seems_to_explain_changes_nothing() {
     let of = |side: u32| {
         variant(4, move |round, window| {
             let sign = if round % 2 == 0 { 1.0 } else { -1.0 };
-            (7.0 + sign * ONE[window], [3.0 + shift(round, side) + ONE[window]])
+            (
+                7.0 + sign * half(ONE, side, window),
+                [3.0 + shift(round, side) + half(ONE, side, window)],
+            )
         })
     };
-    let found = adjusted(&[Timing::BetweenLoads], [&of(0), &of(1)]).unwrap();
+    let found = adjusted(&[Timing::BeforeLoad], [&of(0), &of(1)]).unwrap();
     assert_near(found.explained.unwrap(), -7.0 / 9.0);
     assert_eq!(found.covariates[0].role, CovariateRole::ExplainsNothing);
     assert_eq!(found.adjusted, None);
@@ -116,9 +131,10 @@ fn what_only_seems_to_explain_changes_nothing() {
 
 /// The variant takes this much less of what the figure depends on, and is as much faster.
 fn saving(part: f64) -> [Rounds; 2] {
-    [0.0, part].map(|part| {
+    [0, 1].map(|side| {
         variant(4, move |round, window| {
-            let covariate = 3.0 + 0.01 * f64::from(round) + ONE[window] - part;
+            let saved = part * f64::from(side);
+            let covariate = 3.0 + 0.01 * f64::from(round) + half(ONE, side, window) - saved;
             (7.0 - covariate, [covariate])
         })
     })
@@ -135,37 +151,52 @@ fn what_the_variant_moves_is_not_taken_for_noise() {
     assert_eq!((found.explained, found.adjusted), (None, None));
     assert_near(found.explained_by_all.unwrap(), 1.0);
     // If it were used, it would hide what the variant is for.
-    let hidden =
-        adjust_regardless(&[0], 1, measured(&baseline), measured(&variant), LEAST).unwrap();
+    let hidden = adjust_regardless(
+        &[0],
+        &[Timing::DuringLoad],
+        measured(&baseline),
+        measured(&variant),
+        LEAST,
+    )
+    .unwrap();
     assert_near(hidden.comparison.ratio.ratio, 1.0);
-    // Between loads it is not used either, where the variant is shown to move it.
-    let found = of(Timing::BetweenLoads);
-    assert_eq!(found.covariates[0].role, CovariateRole::Moved);
-    assert_eq!((found.explained, found.adjusted), (None, None));
 }
 
-/// A variant that keeps the machine busy after its load, as the first of two covariates shows.
+/// After the variant's load the machine is 5 % slower, and when a round begins 20 %. The baseline has the load first in each
+/// turn, so that it always has it after the variant or after a start.
 #[test]
-fn where_the_variant_moves_one_covariate_between_loads_none_of_them_is_used() {
-    let of = |side: u32, moved: f64, step: f64| {
-        variant(4, move |round, window| {
-            let machine = shift(round, 0) + ONE[window];
-            let moved = f64::from(side) * (moved + step * (f64::from(round) - 1.5));
-            (7.0 - machine + 0.1 * OTHER[window], [3.0 + machine + moved, machine + OTHER[window]])
-        })
+fn what_the_variant_before_has_left_is_taken_out() {
+    // What follows the windows of a turn is the same in the mean of all turns, and in the first one as before it.
+    const MACHINE: [f64; 4] = [0.05, 0.15, -0.15, -0.05];
+    let [left, started] = [1.05_f64, 1.2].map(f64::ln);
+    let of = |side: u32| {
+        let (rounds, mut windows) = variant(4, move |round, window| {
+            let machine = 0.01 * f64::from(round) + half(MACHINE, side, window);
+            let left = match (side, window) {
+                (0, 0) => started,
+                (0, _) => left,
+                _ => 0.0,
+            };
+            (7.0 + f64::from(side) * 1.03_f64.ln() - machine, [3.0 + machine + left])
+        });
+        for window in &mut windows {
+            let turn = (window.turn + side).checked_sub(1);
+            window.previous = turn.map(|turn| Previous { variant: 1 - side, turn });
+        }
+        (rounds, windows)
     };
-    let roles = |moved: f64, step: f64| {
-        let (baseline, variant) = (of(0, moved, step), of(1, moved, step));
-        let found = adjusted(&[Timing::BetweenLoads; 2], [&baseline, &variant]).unwrap();
-        let roles: Vec<CovariateRole> = found.covariates.iter().map(|it| it.role).collect();
-        (roles, found.adjusted.is_some())
-    };
-    // The effects of four rounds have a standard error of 0.000 645, and two tests that share 5 % are 4.1765 of them apart
-    // from none: 0.002 696.
-    assert_eq!(roles(0.0026, 0.001), (vec![CovariateRole::Used; 2], true));
-    assert_eq!(roles(0.0028, 0.001), (vec![CovariateRole::Moved; 2], false));
-    // A tenth of that error: the effect is shown, and that it is too small to matter.
-    assert_eq!(roles(0.0020, 0.0001), (vec![CovariateRole::Used; 2], true));
+    let known = [of(0), of(1)];
+    let found = adjusted(&[Timing::BeforeLoad], known.each_ref()).unwrap();
+    assert_eq!(found.covariates[0].role, CovariateRole::Used);
+    assert_near(found.covariates[0].coefficient.unwrap(), -1.0);
+    assert_near(found.adjusted.unwrap().comparison.ratio.ratio, 1.03);
+    // Where nothing is known of the variants before, it is taken for a machine that is slower for the baseline.
+    let mut unknown = known;
+    unknown.iter_mut().flat_map(|(_, windows)| windows).for_each(|it| it.previous = None);
+    let found = adjusted(&[Timing::BeforeLoad], unknown.each_ref()).unwrap();
+    let bias = found.covariates[0].coefficient.unwrap() * (3.0 * left + started) / 4.0;
+    assert_near(found.adjusted.unwrap().comparison.ratio.ratio, 1.03 * bias.exp());
+    assert!(bias < -0.03, "{bias}");
 }
 
 #[test]
@@ -191,12 +222,12 @@ fn a_covariate_of_the_load_is_used_when_it_can_bias_by_a_quarter_of_the_margin_a
 #[test]
 fn covariates_that_say_nothing_new_are_left_out() {
     let of = |side: u32| {
-        variant(4, move |round, window| {
-            let covariate = 3.0 + shift(round, side) + ONE[window];
+        variant(8, move |round, window| {
+            let covariate = 3.0 + shift(round, side) + half(ONE, side, window);
             (7.0 + covariate, [covariate, 2.0 * covariate + 1.0, 4.0])
         })
     };
-    let found = adjusted(&[Timing::BetweenLoads; 3], [&of(0), &of(1)]).unwrap();
+    let found = adjusted(&[Timing::BeforeLoad; 3], [&of(0), &of(1)]).unwrap();
     use CovariateRole::{Redundant, Used};
     let roles: Vec<CovariateRole> = found.covariates.iter().map(|it| it.role).collect();
     assert_eq!(roles, [Used, Redundant, Redundant]);
@@ -206,16 +237,18 @@ fn covariates_that_say_nothing_new_are_left_out() {
 #[test]
 fn few_windows_and_rounds_without_covariates_adjust_nothing() {
     let of = |side: u32| {
-        variant(4, move |round, window| (7.0 + ONE[window], [shift(round, side) + ONE[window]]))
+        variant(4, move |round, window| {
+            (7.0 + half(ONE, side, window), [shift(round, side) + half(ONE, side, window)])
+        })
     };
     let (baseline, whole) = (of(0), of(1));
     let (mut rounds, mut windows) = whole.clone();
     let of_round = |round: u32| windows.iter().filter(move |it| it.round != round).cloned();
     let missing = (rounds.clone(), of_round(2).collect());
-    assert_eq!(adjusted(&[Timing::BetweenLoads], [&baseline, &missing]), None);
+    assert_eq!(adjusted(&[Timing::BeforeLoad], [&baseline, &missing]), None);
     // A window whose covariate is not known is left out, not its round.
     windows[5].covariates[0] = f64::NAN;
-    let found = adjusted(&[Timing::BetweenLoads], [&baseline, &(rounds.clone(), windows.clone())]);
+    let found = adjusted(&[Timing::BeforeLoad], [&baseline, &(rounds.clone(), windows.clone())]);
     assert!(found.unwrap().adjusted.is_some());
     // Two rounds of two windows: beside each, 2 x (2 - 1) deviations are free, and 5 are needed.
     rounds.truncate(2);
@@ -224,7 +257,7 @@ fn few_windows_and_rounds_without_covariates_adjust_nothing() {
         of_round(0).chain(of_round(1)).cloned().collect::<Vec<_>>()
     };
     let few = [&baseline.1, &whole.1].map(|windows| (rounds.clone(), two(windows)));
-    let found = adjusted(&[Timing::BetweenLoads], [&few[0], &few[1]]).unwrap();
+    let found = adjusted(&[Timing::BeforeLoad], [&few[0], &few[1]]).unwrap();
     assert_eq!((found.explained, found.adjusted), (None, None));
     assert_eq!(found.covariates[0].role, CovariateRole::TooFewWindows);
 }

@@ -32,22 +32,23 @@ fn the_speed_of_a_simulated_machine_explains_its_windows() {
     let report = json(&sandbox.succeed(["run", "plan.toml", "--format=json"]));
     let compared = &report["variants"][0]["compared"][0];
     let control = &compared["throughput"]["control"];
-    // Its speed at both ends of a window is that within it but for the wave's curvature, which is less than 0.1 %.
-    assert!(number(&control["explained"]) > 0.999, "{control}");
+    // What is measured before a window is half a second ahead of its middle, and the warm-up: 0.6 s of 37 s. The square of
+    // the cosine of that angle is 0.990, and taking out what the variants might have left costs a little.
+    assert!(number(&control["explained"]) > 0.96, "{control}");
     let [arithmetic, round_trip] = [0, 1].map(|at| &control["covariates"][at]);
-    assert!((number(&arithmetic["coefficient"]) + 1.0).abs() < 0.01, "{control}");
+    assert!((number(&arithmetic["coefficient"]) + 1.0).abs() < 0.03, "{control}");
     assert_eq!((&arithmetic["role"], &round_trip["role"]), (&"used".into(), &"redundant".into()));
     assert_eq!(control["covariates"].as_array().unwrap().len(), 2, "{control}");
     let of = |found: &Value| ["low_95", "ratio", "high_95"].map(|key| number(&found[key]));
     let [low, ratio, high] = of(&control["adjusted"]);
     assert!((ratio / 1.03 - 1.0).abs() < 0.001, "{control}");
     let measured = of(&control["measured"]);
-    assert!(high - low < (measured[2] - measured[0]) / 4.0, "{control}");
+    assert!(high - low < (measured[2] - measured[0]) / 3.0, "{control}");
     assert_eq!(of(&compared["throughput"]), [low, ratio, high], "the adjusted ratio counts");
     assert_eq!(compared["verdict"], "faster");
     let text = String::from_utf8(sandbox.succeed(["report", "results"]).stdout).unwrap();
     assert!(text.contains("Ratios with and without covariates"), "{text}");
-    assert!(text.contains("160 samples"), "2 x 4 rounds x 10 windows x 2: {text}");
+    assert!(text.contains("80 samples"), "4 rounds x 10 windows x 2: {text}");
 }
 
 #[test]
@@ -62,7 +63,7 @@ fn without_control_nothing_is_measured_beside_windows() {
 }
 
 #[test]
-fn the_machine_is_measured_before_and_after_each_window_of_real_servers() {
+fn the_machine_is_measured_before_each_window_of_real_servers() {
     let sandbox = Sandbox::new();
     let plan = "interleave = { windows = 6 }\nrepetitions = 4\n\
         workload = { kind = \"sysbench/oltp_point_select\", table_size = 200 }\n\
@@ -75,17 +76,15 @@ fn the_machine_is_measured_before_and_after_each_window_of_real_servers() {
     for at in 0..2 * 4 * 6 {
         let file = sandbox.runs()[0].join(format!("trials/{at:04}/trial.json"));
         let trial: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
-        for end in ["before", "after"] {
-            let sample = &trial["speed"][end];
-            assert_eq!(sample["cpus"].as_u64(), Some(usable), "{sample}");
-            assert!(number(&sample["arithmetic_ns"]) > 1_000.0, "{sample}");
-            assert!(number(&sample["round_trip_ns"]) > 100.0, "{sample}");
-            // Each CPU measures for a twentieth of the window, all at the same time.
-            assert!(
-                number(&sample["length_ns"]) >= 10e6 && number(&sample["cost_ns"]) > 0.0,
-                "{sample}"
-            );
-        }
+        let sample = &trial["speed"]["before"];
+        assert_eq!(sample["cpus"].as_u64(), Some(usable), "{sample}");
+        assert!(number(&sample["arithmetic_ns"]) > 1_000.0, "{sample}");
+        assert!(number(&sample["round_trip_ns"]) > 100.0, "{sample}");
+        // Each CPU measures for a twentieth of the window, all at the same time.
+        assert!(
+            number(&sample["length_ns"]) >= 10e6 && number(&sample["cost_ns"]) > 0.0,
+            "{sample}"
+        );
     }
     let control = &report["variants"][0]["compared"][0]["throughput"]["control"];
     let covariates = control["covariates"].as_array().unwrap();
@@ -95,10 +94,6 @@ fn the_machine_is_measured_before_and_after_each_window_of_real_servers() {
     assert_eq!(during, [false, false, true]);
     assert!(covariates.iter().all(|it| number(&it["effect"]["ratio"]) > 0.0), "{control}");
     assert!(number(&control["explained_by_all"]) <= 1.0, "{control}");
-    // Chance alone makes some covariates look moved; without any of them nothing is explained.
-    let is_left = |it: &Value| it["role"] != "moved" && it["role"] != "may-be-moved";
-    match covariates.iter().any(is_left) {
-        true => assert!(number(&control["explained"]) <= 1.0, "{control}"),
-        false => assert_eq!(control["explained"], Value::Null, "{control}"),
-    }
+    assert!(number(&control["explained"]) <= 1.0, "{control}");
+    assert!(covariates[..2].iter().all(|it| it["role"] != "may-be-moved"), "{control}");
 }

@@ -1,12 +1,12 @@
-//! What measuring the machine's speed beside windows took.
+//! What measuring the machine's speed before windows took.
 
-use measure::{MachineSpeed, Nanos, Phase};
+use measure::{Nanos, Phase};
 use record::TrialRecord;
 
-/// What the measurements beside some windows took.
+/// What the measurements before some windows took.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cost {
-    /// Number of measurements: one before and one after each window.
+    /// Number of measurements: one before each window.
     pub(super) samples: usize,
     /// The most CPUs that one of them was made on.
     pub(super) cpus: usize,
@@ -22,13 +22,11 @@ impl Cost {
     pub(super) fn of<'a>(windows: impl Iterator<Item = &'a TrialRecord>) -> Self {
         let mut all = Self::default();
         for window in windows {
-            let Some(MachineSpeed { before, after }) = window.speed else { continue };
-            for sample in [before, after] {
-                all.samples += 1;
-                all.cpus = all.cpus.max(sample.cpus);
-                all.length_ns = all.length_ns.saturating_add(sample.length_ns);
-                all.cpu_ns = all.cpu_ns.saturating_add(sample.cost_ns);
-            }
+            let Some(speed) = window.speed else { continue };
+            all.samples += 1;
+            all.cpus = all.cpus.max(speed.cpus);
+            all.length_ns = all.length_ns.saturating_add(speed.length_ns);
+            all.cpu_ns = all.cpu_ns.saturating_add(speed.cost_ns);
             let is_load = |phase: Phase| matches!(phase, Phase::WarmUp | Phase::Measure);
             let load = window.phases.iter().filter(|it| is_load(it.phase));
             let load_ns = load.map(|it| measure::nanos(it.duration));

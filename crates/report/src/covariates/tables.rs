@@ -55,7 +55,7 @@ pub(crate) fn covariates(group: &Group<'_, '_>) -> Table {
         let Some(Control { covariates, adjustment, .. }) = &controlled.control else { continue };
         for (covariate, figure) in covariates.iter().zip(&adjustment.covariates) {
             let measured = match covariate.timing() {
-                Timing::BetweenLoads => "between loads",
+                Timing::BeforeLoad => "before the load",
                 Timing::DuringLoad => "during the load",
             };
             let mut row = lead.to_vec();
@@ -76,7 +76,6 @@ fn role(role: CovariateRole) -> &'static str {
     match role {
         CovariateRole::Used => "yes",
         CovariateRole::MayBeMoved => "no, the variant may move it",
-        CovariateRole::Moved => "no, the variant moves the machine's speed",
         CovariateRole::Redundant => "no, it says nothing new",
         CovariateRole::TooFewWindows => "no, too few windows",
         CovariateRole::ExplainsNothing => "no, nothing is explained",
@@ -93,14 +92,14 @@ pub(crate) fn note(group: &Group<'_, '_>) -> Option<String> {
     let [length, cpu] = [length_ns, cpu_ns].map(|ns| duration(Duration::from_nanos(ns)));
     let part = percent(cost.part());
     Some(format!(
-        "Covariates are figures from beside each window: the CPU time of fixed work on each CPU while no load runs \
+        "Covariates are figures from beside each window: the CPU time of fixed work on each CPU before the load \
          ({samples} samples on up to {cpus} CPUs took {length}, {part} of the time of windows with them, and {cpu} of CPU \
-         time), and dyno's own CPU time under load. How windows of one variant and round differ gives the coefficients: so \
+         time), and dyno's own CPU time under load. How the difference of two variants varies from turn to turn gives the coefficients: so \
          many per cent for each per cent of the covariate. Explained: the part of that variance, each round predicted from \
          the others. Where it is larger than the cost, the part of the time that more windows could have had, the adjusted \
          ratio counts, and otherwise the one as measured; the ratios do not decide. A covariate of the load is used only if \
-         what the variant does to it can bias the ratio by a quarter of the least difference at most, and those between \
-         loads are not used where the variant is shown to move one of them by more. If they are never worth their cost, \
+         what the variant does to it can bias the ratio by a quarter of the least difference at most. One from before the \
+         load cannot depend on the variant that gets the load, and what the variant before has left is taken out. If they are never worth their cost, \
          set `control = false`."
     ))
 }

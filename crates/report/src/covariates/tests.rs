@@ -1,22 +1,33 @@
 //! Tests of the views: windows that are made of the machine's speed and of what distinguishes the variants.
 
-use measure::{MachineSpeed, SpeedSample};
+use measure::MachineSpeed;
 use record::{ClientUsage, Run};
 
 use super::*;
 use crate::comparison::groups;
 use crate::sample;
 
-/// How fast the machine is in each window beside the others of its round, as logarithms.
-const WINDOWS: [f64; 6] = [0.1, -0.2, 0.05, 0.2, -0.1, -0.05];
-/// What dyno's own CPU time for a transaction is in each window, as logarithms: orthogonal to the above.
-const OWN: [f64; 6] = [0.1, 0.05, -0.075, 0.0, 0.0, -0.075];
+/// How fast the machine is in each window of the second variant beside the others of its round, as logarithms, and how slow
+/// in those of the first.
+const WINDOWS: [f64; 9] = [0.1, -0.1, 0.2, -0.2, 0.05, -0.05, 0.1, -0.1, 0.0];
+/// What dyno's own CPU time for a transaction is, likewise: orthogonal to the above.
+const OWN: [f64; 9] = [0.106, -0.106, -0.053, 0.053, 0.0, 0.0, 0.0, 0.0, 0.0];
 /// How fast the machine is in each round of each variant.
 const ROUNDS: [[f64; 2]; 3] = [[0.08, -0.08], [-0.1, 0.07], [0.06, -0.09]];
 
-/// Two variants in three rounds of six windows. The second is 3 % faster; for a transaction it takes this many times
+/// Two variants in three rounds of nine windows. The second is 3 % faster; for a transaction it takes this many times
 /// the CPU time of dyno.
 pub(crate) fn in_windows(cpu: f64) -> Run {
+    windows_of([1.0, cpu], [-1.0, 1.0])
+}
+
+/// The same without what distinguishes the windows of a turn.
+pub(crate) fn in_equal_windows() -> Run {
+    windows_of([1.0, 1.0], [1.0, 1.0])
+}
+
+/// What the variants take of dyno's CPU time, and the signs of what their windows differ by.
+fn windows_of(cpu: [f64; 2], signs: [f64; 2]) -> Run {
     let mut run = sample::variants();
     run.trials.retain(|trial| trial.header.clients == 4);
     run.header.trials_planned = run.trials.len();
@@ -25,23 +36,20 @@ pub(crate) fn in_windows(cpu: f64) -> Run {
         trial.header.is_embedded = false;
         let place = trial.header.variant.as_ref().unwrap().place;
         let round = ROUNDS[trial.header.repetition as usize][place];
-        let factors = [[1.0, 1.0], [1.03, cpu]][place];
+        let (faster, cpu, sign) = ([1.0, 1.03][place], cpu[place], signs[place]);
         let window = |window: usize| {
-            let (speed, own) = ((round + WINDOWS[window]).exp(), OWN[window].exp());
-            let (mut it, per_s) = (trial.clone(), 1e9 * speed / own * factors[0]);
+            let (speed, own) = ((round + sign * WINDOWS[window]).exp(), (sign * OWN[window]).exp());
+            let (mut it, per_s) = (trial.clone(), 1e9 * speed / own * faster);
             it.header.window = Some(window as u32);
             it.total.transactions = per_s.round() as u64;
-            let sample = |arithmetic_ns| SpeedSample {
-                arithmetic_ns,
+            it.speed = Some(MachineSpeed {
+                arithmetic_ns: 40_000.0 / speed,
                 round_trip_ns: 2_000.0,
                 cpus: 2,
-                length_ns: 50_000_000,
-                cost_ns: 100_000_000,
-            };
-            // The geometric mean of both is 40,000 ns where the speed is 1.
-            let [before, after] = [30_000.0, 160_000.0 / 3.0].map(|ns| sample(ns / speed));
-            it.speed = Some(MachineSpeed { before, after });
-            let user_ns = (0.1 * per_s * own * factors[1]).round() as u64;
+                length_ns: 100_000_000,
+                cost_ns: 200_000_000,
+            });
+            let user_ns = (0.1 * per_s * own * cpu).round() as u64;
             it.end.as_mut().unwrap().usage =
                 Some(ClientUsage { user_ns, ..ClientUsage::default() });
             it
@@ -96,35 +104,33 @@ fn every_view_has_both_ratios_and_what_the_measurement_took() {
     let digest = Digest::new(&run);
     let group = &groups(&digest)[0];
     insta::assert_snapshot!(format!("{}\n{}", ratios(group).text(), covariates(group).text()));
-    // 2 samples for each of 2 x 3 x 6 windows, of 50 ms each on 2 CPUs.
+    // A sample for each of 2 x 3 x 9 windows, of 100 ms each on 2 CPUs.
     let note = note(group).unwrap();
     assert!(
-        // Beside warm-ups and measured times of 72 s.
+        // Beside warm-ups and measured times of 108 s.
         note.contains(
-            "72 samples on up to 2 CPUs took 3.60 s, 4.8 % of the time of windows with them, and 7.20 s of CPU time"
+            "54 samples on up to 2 CPUs took 5.40 s, 4.8 % of the time of windows with them, and 10.8 s of CPU time"
         ),
         "{note}"
     );
     for view in [crate::terminal(&digest), crate::markdown(&digest), crate::html(&digest)] {
         assert!(view.contains(RATIOS) && view.contains(COVARIATES), "{view}");
-        assert!(view.contains("72 samples on up to 2 CPUs"), "{view}");
+        assert!(view.contains("54 samples on up to 2 CPUs"), "{view}");
     }
 }
 
 /// What is explained of the throughput is what the load's covariate leaves: 18 % of the variance, as the squares of the
-/// logarithms within a round are 0.105 and 0.02375.
+/// logarithms within a round are 0.125 and 0.02809.
 #[test]
 fn covariates_count_only_where_they_explain_more_than_they_cost() {
     let mut run = in_windows(1.0);
     let of = |run: &mut Run, length_ns: u64, makes_noise: bool| {
         for window in run.trials.iter_mut().flat_map(|it| &mut it.windows) {
             let speed = window.speed.as_mut().unwrap();
-            for sample in [&mut speed.before, &mut speed.after] {
-                sample.length_ns = length_ns;
-            }
+            speed.length_ns = length_ns;
             if makes_noise {
                 // The machine is said to be as fast all the time: dyno's own CPU time is left.
-                (speed.before.arithmetic_ns, speed.after.arithmetic_ns) = (1.0, 1.0);
+                speed.arithmetic_ns = 1.0;
             }
         }
         let digest = Digest::new(run);
@@ -133,20 +139,20 @@ fn covariates_count_only_where_they_explain_more_than_they_cost() {
         let text = ratios(&groups(&digest)[0]).text();
         (json["variants"][0]["compared"][0]["throughput"].clone(), told, text)
     };
-    // Two seconds of load beside each window: 2 x 0.2 s are a sixth of the time, and all noise is worth that.
-    let (throughput, told, _) = of(&mut run, 200_000_000, false);
+    // Two seconds of load beside each window: 0.4 s are a sixth of the time, and all noise is worth that.
+    let (throughput, told, _) = of(&mut run, 400_000_000, false);
     let cost = throughput["control"]["cost"].as_f64().unwrap();
     assert!((cost - 0.4 / 2.4).abs() < 1e-9, "{throughput}");
     assert!(
         !throughput["control"]["adjusted"].is_null() && told.contains("adjusted for"),
         "{told}"
     );
-    let (throughput, ..) = of(&mut run, 200_000_000, true);
+    let (throughput, ..) = of(&mut run, 400_000_000, true);
     let explained = throughput["control"]["explained"].as_f64().unwrap();
     assert!(explained > 0.17 && explained < 0.19, "{throughput}");
     assert!(!throughput["control"]["adjusted"].is_null(), "more than a sixth: {throughput}");
-    // 2 x 0.25 s of 2.5 s are a fifth.
-    let (throughput, told, text) = of(&mut run, 250_000_000, true);
+    // 0.5 s of 2.5 s are a fifth.
+    let (throughput, told, text) = of(&mut run, 500_000_000, true);
     let control = &throughput["control"];
     assert!(control["adjusted"].is_null() && !told.contains("adjusted for"), "{told}");
     assert_eq!(control["covariates"][2]["role"], "not-worth-it");
@@ -169,35 +175,52 @@ fn rounds_that_ended_by_themselves_are_not_adjusted() {
     assert!(ratios(&groups(&digest)[0]).is_empty());
 }
 
-#[test]
-fn what_the_variant_moves_between_loads_and_too_few_windows_are_said() {
-    let rows = |run: &Run| {
-        let digest = Digest::new(run);
-        let group = &groups(&digest)[0];
-        (covariates(group).text(), ratios(group).text())
-    };
-    // After each window of the second variant the machine takes 16 times as long, which makes 4 times of both ends. It moves
-    // dyno's own CPU time as well.
-    let mut run = in_windows(0.98);
-    for trial in run.trials.iter_mut().filter(|it| it.header.system == "tidb.v3") {
-        trial
-            .windows
-            .iter_mut()
-            .for_each(|it| it.speed.as_mut().unwrap().after.arithmetic_ns *= 16.0);
+/// The variants take turns, and after each window of the second one the machine takes this many times as long.
+fn in_turns(left: f64) -> Run {
+    let mut run = in_windows(1.0);
+    for trial in &mut run.trials {
+        let is_second = trial.header.system == "tidb.v3";
+        let round = trial.header.repetition as usize;
+        for (window, number) in trial.windows.iter_mut().zip(0..) {
+            // A B, B A.
+            let is_later = is_second == (number % 2 == 0);
+            window.header.index = 2 * (WINDOWS.len() * round + number) + usize::from(is_later);
+            let is_after_second = if is_later { !is_second } else { is_second && number > 0 };
+            if is_after_second {
+                window.speed.as_mut().unwrap().arithmetic_ns *= left;
+            }
+        }
     }
-    let (text, counted) = rows(&run);
-    let moved =
-        text.lines().filter(|line| line.contains("no, the variant moves the machine's speed"));
-    assert_eq!(moved.count(), 2, "{text}");
-    assert!(counted.lines().nth(1).unwrap().contains("as measured"), "{counted}");
+    run
+}
+
+#[test]
+fn what_the_variant_before_has_left_does_not_change_the_adjusted_ratio() {
+    let control = |left: f64| {
+        let run = in_turns(left);
+        let json: Value = serde_json::from_str(&crate::json(&Digest::new(&run))).unwrap();
+        json["variants"][0]["compared"][0]["throughput"]["control"].clone()
+    };
+    let [none, much] = [1.0, 16.0].map(control);
+    for key in ["ratio", "low_95", "high_95"] {
+        let [none, much] = [&none, &much].map(|it| it["adjusted"][key].as_f64().unwrap());
+        assert!((none - much).abs() < 1e-9, "{none} and {much}");
+    }
+    assert!(none["explained"].as_f64().unwrap() > 0.5, "{none}");
+}
+
+#[test]
+fn too_few_windows_are_said() {
     let mut run = in_windows(1.0);
     run.trials.iter_mut().for_each(|trial| trial.windows.truncate(2));
-    let (text, counted) = rows(&run);
+    let digest = Digest::new(&run);
+    let group = &groups(&digest)[0];
+    let text = covariates(group).text();
     assert!(
         text.contains("no, too few windows") && !text.contains("nothing is explained"),
         "{text}"
     );
-    assert!(counted.lines().nth(1).unwrap().contains("as measured"), "{counted}");
+    assert!(ratios(group).text().lines().nth(1).unwrap().contains("as measured"));
 }
 
 #[test]
@@ -210,7 +233,7 @@ fn a_covariate_that_the_variant_moves_is_shown_and_not_used() {
         row.contains("no, the variant may move it") && row.contains("during the load"),
         "{row}"
     );
-    // The squares of the logarithms within a round are 0.105 of the machine's speed, and 0.02375 of the other.
+    // The squares of the logarithms within a round are 0.125 of the machine's speed, and 0.02809 of the other.
     let text = ratios(&groups(&digest)[0]).text();
     let row = text.lines().nth(1).unwrap();
     assert!(row.contains("1.030") && row.contains("82 %") && row.contains("100 %"), "{text}");

@@ -166,16 +166,16 @@ pub(crate) fn json(group: &Group<'_, '_>, point: &Point<'_>) -> Option<Value> {
 mod tests {
     use super::*;
     use crate::comparison::groups;
-    use crate::covariates::tests::in_windows;
+    use crate::covariates::tests::{in_equal_windows, in_windows};
 
     #[test]
     fn what_both_variants_have_in_common_is_no_variance_of_their_ratio() {
-        let run = in_windows(1.0);
+        let run = in_equal_windows();
         let digest = Digest::new(&run);
         let report: Value = serde_json::from_str(&crate::json(&digest)).unwrap();
         let variance = &report["variants"][0]["compared"][0]["variance"];
         let number = |key: &str| variance[key].as_f64().unwrap();
-        assert_eq!((number("rounds"), number("windows")), (3.0, 6.0));
+        assert_eq!((number("rounds"), number("windows")), (3.0, 9.0));
         assert!(number("within_rounds") < 1e-12, "the machine changes for both: {variance}");
         // The rounds' ratios are e^-0.16, e^0.17 and e^-0.15 times 1.03.
         let ratios = [-0.16_f64, 0.17, -0.15].map(f64::exp);
@@ -192,8 +192,8 @@ mod tests {
         }
     }
 
-    /// The variant's windows are 10 % faster and slower in turn: the ratio of a round has a variance of ln(1.1)^2 x 6 / 5 over
-    /// six windows, and rounds do not differ.
+    /// The variant's windows are 10 % faster and slower in turn, five and four of them: the ratio of a round has a variance of
+    /// ln(1.1)^2 x (1 - 1 / 81) x 9 / 8 over nine windows, and rounds do not differ.
     #[test]
     fn noise_from_window_to_window_asks_for_more_of_them() {
         let mut run = in_windows(1.0);
@@ -207,7 +207,7 @@ mod tests {
         let digest = Digest::new(&run);
         let group = &groups(&digest)[0];
         let found = RatioVariance::of(group, group.points("v3")[0]).unwrap();
-        let expected = 1.1_f64.ln().powi(2) / 5.0;
+        let expected = 1.1_f64.ln().powi(2) * 10.0 / 81.0;
         assert!((found.levels.within / expected - 1.0).abs() < 1e-6, "{:?}", found.levels);
         assert!(found.levels.between < 0.0);
         assert_eq!(found.advice(), "more windows in a round");
