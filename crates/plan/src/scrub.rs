@@ -16,7 +16,8 @@ pub use words::scrub_words;
 
 /// The replacement for a password.
 const BLANK: &str = "***";
-/// Limit of passes: blanking may reveal another secret, for example where one bracket of a list was blanked.
+/// Limit of passes: blanking may reveal another secret, for example where one bracket of a list was blanked. Text that takes
+/// more is blanked as a whole.
 const PASSES_MAX: usize = 32;
 /// Values of a setting that is named like a secret but is not one, such as `allow_clear_password`.
 const SWITCHES: [&str; 4] = ["true", "false", "on", "off"];
@@ -55,18 +56,15 @@ pub fn names_secret(key: &str) -> bool {
 
 /// The position of a place after the text is scrubbed.
 pub(crate) fn moved(text: &str, place: &Range<usize>) -> Range<usize> {
-    let (mut text, mut place) = (text.to_owned(), place.clone());
-    for _ in 0..PASSES_MAX {
-        let secrets = secrets(&text, Extent::Text);
-        let clean = blanked(&text, &secrets);
-        if clean == text {
-            break;
-        }
-        let start = moved_offset(&secrets, place.start);
-        place = start..moved_offset(&secrets, place.end).max(start);
-        text = clean;
+    let mut place = place.clone();
+    let pass = |secrets: &[Range<usize>]| {
+        let start = moved_offset(secrets, place.start);
+        place = start..moved_offset(secrets, place.end).max(start);
+    };
+    match blanked_in_passes(text, Extent::Text, pass) {
+        Some(_) => place,
+        None => 0..BLANK.len(),
     }
-    place
 }
 
 fn is_switch(value: &str) -> bool {
@@ -74,15 +72,26 @@ fn is_switch(value: &str) -> bool {
 }
 
 fn scrub_as(text: &str, extent: Extent) -> String {
+    blanked_in_passes(text, extent, |_| ()).unwrap_or_else(|| BLANK.to_owned())
+}
+
+/// The text when no pass finds anything more, each of which has told what it blanks; `None` if it takes too many.
+fn blanked_in_passes(
+    text: &str,
+    extent: Extent,
+    mut pass: impl FnMut(&[Range<usize>]),
+) -> Option<String> {
     let mut text = text.to_owned();
     for _ in 0..PASSES_MAX {
-        let clean = blanked(&text, &secrets(&text, extent));
+        let secrets = secrets(&text, extent);
+        let clean = blanked(&text, &secrets);
         if clean == text {
-            break;
+            return Some(text);
         }
+        pass(&secrets);
         text = clean;
     }
-    text
+    None
 }
 
 fn blanked(text: &str, secrets: &[Range<usize>]) -> String {

@@ -193,3 +193,14 @@ fn secrets_of_a_plan_are_collected_and_blanked_everywhere() {
     hide("root");
     assert_eq!(scrub("root"), "root", "a short value is a word of other texts too");
 }
+
+/// Each pass blanks a value up to its end, and reveals that it goes on.
+#[test]
+fn text_that_is_never_done_is_blanked_as_a_whole() {
+    let of = |count: usize| format!("see \"password\":p@h{} there", "@;@=".repeat(count));
+    let place = 4..12;
+    assert_eq!(scrub(&of(10)), "see \"password\":*** there");
+    assert_eq!(moved(&of(10), &place), place);
+    assert_eq!(scrub(&of(40)), "***");
+    assert_eq!(moved(&of(40), &place), 0..3);
+}
