@@ -266,6 +266,19 @@ mod tests {
     }
 
     #[test]
+    fn more_rows_than_are_due_are_refused() {
+        let mut row_buffer = row_buffer(RowFormat::Text, &[(253, 0)]);
+        // A text of 15 MiB, with its length before it.
+        let mut row = vec![0xfd, 0, 0, 0xf0];
+        row.resize(4 + (15 << 20), b'x');
+        for _ in 0..4 {
+            row_buffer.row(&row).unwrap();
+        }
+        assert!(row_buffer.row(&row).is_err(), "75 MiB");
+        assert_eq!(row_buffer.rows().len(), 4);
+    }
+
+    #[test]
     fn a_row_that_ends_early_is_refused() {
         let mut row_buffer = row_buffer(RowFormat::Binary, &[(8, 0), (253, 0)]);
         for row in [&[][..], &[0], &[0, 0, 1, 2], b"\0\0\x01\0\0\0\0\0\0\0\x09x"] {

@@ -198,6 +198,21 @@ fn classes_follow_the_numbers() {
 }
 
 #[test]
+fn a_result_has_as_many_columns_as_a_table_at_most() {
+    for (count, is_refused) in
+        [(&[0][..], true), (&[0xfc, 0xff, 0xff], false), (&[0xfd, 0, 0, 1], true)]
+    {
+        let mut packet = Vec::new();
+        append_packet(&mut packet, count, 1);
+        let skipped = Reply::new(true, 0).feed(&packet);
+        // No column is an answer without rows, which is too short here.
+        assert_eq!(skipped.is_err(), is_refused, "{count:?}: {skipped:?}");
+        let kept = RowSet::new(true).message(count);
+        assert_eq!(kept.is_err(), is_refused, "{count:?}: {kept:?}");
+    }
+}
+
+#[test]
 fn rows_are_decoded_by_their_columns_types() {
     for has_deprecated_eof in [false, true] {
         let mut packet_reader = PacketReader::default();

@@ -161,7 +161,11 @@ fn a_service_that_accepts_no_connection_ends_at_the_connect_time_out() {
     let mut runtime = Runtime::new(Clock::monotonic()).unwrap();
     let handle = runtime.handle();
     let service = service(Protocol::Trpc, Endpoint::Tcp(address));
-    let reached = runtime.block_on(async move { service.reach(&handle, timeouts).await });
+    let reached = runtime.block_on(async move {
+        // A hundred times as long, so that no busy machine reaches it.
+        let reached = service.reach(&handle, timeouts);
+        net::within(&handle, 100 * timeouts.connect, reached).await.expect("it ends in time")
+    });
     let failure = reached.unwrap().unwrap_err();
     let told =
         "cannot connect to service: timed out; check that the server is up and can be reached";

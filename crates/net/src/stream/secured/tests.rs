@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use rustls::version::TLS13;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use crate::stream::tests::{peer, read_bytes, run};
@@ -162,13 +163,47 @@ fn misbehaving_tls_peers_get_distinct_errors() {
     );
 }
 
+/// What a client reads from a peer that sends so many tickets for later sessions, of more than 60 bytes each, and then a
+/// word.
+fn after_tickets(tickets: usize) -> String {
+    let authority = Authority::new("authority");
+    let issued = authority.issue(&[HOST], Lifetime::Now);
+    let mut config = ServerConfig::clone(&server_config(&issued, &TLS13, None));
+    config.send_tls13_tickets = tickets;
+    let (endpoint, serving) = peer(move |socket| {
+        let session = ServerConnection::new(Arc::new(config)).unwrap();
+        let mut stream = StreamOwned::new(session, socket);
+        let _ = stream.write_all(b"hello");
+        let _ = stream.read(&mut [0]);
+    });
+    let client = client(&authority);
+    let read = run(|handle| async move {
+        let mut stream = Stream::connect(&handle, &endpoint).await.unwrap();
+        stream.secure(&client, HOST).await.unwrap();
+        let word = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+        let bound = Duration::from_secs(20);
+        let read = within(&handle, bound, stream.read_with(word)).await;
+        read.expect("it ends").unwrap_or_else(|error| error.to_string())
+    });
+    serving.join().unwrap();
+    read
+}
+
 #[test]
-fn a_tls_peer_that_sends_only_empty_records_is_dropped() {
+fn a_tls_peer_may_send_many_tickets_and_not_tickets_without_end() {
+    for tickets in [0, 4, 100, 2_000] {
+        assert_eq!(after_tickets(tickets), "hello", "{tickets} tickets");
+    }
+    assert_eq!(after_tickets(30_000), "the server breaks the TLS protocol: a message without end");
+}
+
+#[test]
+fn a_tls_peer_that_sends_a_record_of_garbage_is_dropped() {
     let (client, peers) = secure_peers(|mut stream| {
         stream.write_all(b"hello").unwrap();
         let mut request = [0; 3];
         stream.read_exact(&mut request).unwrap();
-        // A record without an end, a byte at a time, as fast as the kernel accepts it.
+        // A byte at a time, as fast as the kernel accepts it.
         let mut socket = stream.sock;
         let _ = socket.write_all(&[23, 3, 3, 0x40, 0]);
         while socket.write_all(&[0]).is_ok() {}
