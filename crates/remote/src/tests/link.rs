@@ -179,3 +179,16 @@ fn answers_that_nobody_waits_for_are_dropped() {
     let mut bytes = [0; 5];
     out.read_exact(&mut bytes).unwrap();
 }
+
+#[test]
+fn answers_to_other_questions_without_end_are_refused() {
+    let (link, _lost, _out, mut back) = alone(Clock::Asks);
+    let other = Frame::ClockAnswer { number: 1_000, at_ns: 7 }.encode().unwrap();
+    thread::spawn(move || {
+        while back.write_all(&other).is_ok() {
+            thread::sleep(Duration::from_millis(10));
+        }
+    });
+    let error = link.compare_clocks().unwrap_err();
+    assert!(error.to_string().contains("questions of the time that were not asked"), "{error}");
+}
