@@ -7,7 +7,7 @@
 //! has no bias as long as the variant does not move the covariates, whatever the coefficients are: so it matters
 //! when a covariate was measured ([`Timing`]), and whether it is used does not depend on which of the two ratios is
 //! nearer to what was hoped for. What is measured before the load of a window cannot depend on the variant that gets the
-//! load next; it can depend on the one that had it before, and that is taken out ([`previous`]).
+//! load next; it can depend on the one that had it before, and that is taken out (`previous`).
 //!
 //! Sources: the analysis of covariance, R. A. Fisher, Statistical Methods for Research Workers, 1932, section 49.1;
 //! control variates with estimated coefficients, S. S. Lavenberg and P. D. Welch, A perspective on the use of control
@@ -145,7 +145,7 @@ pub struct Terms {
 ///
 /// What is left is used if the part of the variance that it explains is larger than the part of the time that it cost.
 /// With that part `cost` of the time for more windows there would be 1 / (1 - cost) times as many, and the variance from
-/// window to window 1 - `cost` times as large; covariates leave 1 - explained times as much. Neither rule looks at the
+/// turn to turn 1 - `cost` times as large; covariates leave 1 - explained times as much. Neither rule looks at the
 /// ratio, so that they do not favour a side.
 pub fn adjust(
     timings: &[Timing],
