@@ -309,7 +309,7 @@ mod tests {
         let variance = 2.0 * (OF_RESTART.powi(2) + OF_WINDOW.powi(2) / WINDOWS as f64);
         let least = 2.3646 * 0.9650 * (variance / 8.0).sqrt();
         let of_machine = |it: &Intervals| (it.half_widths / 48.0).powi(2) - least.powi(2);
-        assert!(of_machine(&found.adjusted) < of_machine(&found.raw) / 2.0, "{found:?}");
+        assert!(of_machine(&found.adjusted) < 0.8 * of_machine(&found.raw), "{found:?}");
         assert!(found.adjusted.found.count > found.raw.found.count, "{found:?}");
     }
 
@@ -328,10 +328,14 @@ mod tests {
         assert!(found.adjusted.half_widths < found.raw.half_widths, "{found:?}");
     }
 
+    /// By chance the load's covariate explains more than its cost in about 3 % of the comparisons: more than 7 of 48 have a
+    /// probability of less than 0.1 %.
     #[test]
-    fn what_explains_less_than_it_costs_changes_nothing() {
+    fn where_nothing_is_to_explain_next_to_nothing_changes() {
         let found = counted("as fast all the time", Timing::DuringLoad, 0.0);
-        assert_eq!(found.adjusted.alarms, found.raw.alarms, "{found:?}");
-        assert!(found.load_used.count == 0, "{found:?}");
+        assert!(found.load_used.count <= 7, "{found:?}");
+        assert!(found.adjusted.alarms.count <= 9, "{found:?}");
+        let change = found.adjusted.half_widths / found.raw.half_widths - 1.0;
+        assert!(change.abs() < 0.01, "{found:?}");
     }
 }
