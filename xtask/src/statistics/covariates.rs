@@ -328,12 +328,12 @@ mod tests {
         assert!(found.adjusted.half_widths < found.raw.half_widths, "{found:?}");
     }
 
-    /// By chance the load's covariate explains more than its cost in about 3 % of the comparisons: more than 7 of 48 have a
+    /// By chance the load's covariate explains more than its cost in about 5 % of the comparisons: more than 9 of 48 have a
     /// probability of less than 0.1 %.
     #[test]
     fn where_nothing_is_to_explain_next_to_nothing_changes() {
         let found = counted("as fast all the time", Timing::DuringLoad, 0.0);
-        assert!(found.load_used.count <= 7, "{found:?}");
+        assert!(found.load_used.count <= 9, "{found:?}");
         assert!(found.adjusted.alarms.count <= 9, "{found:?}");
         let change = found.adjusted.half_widths / found.raw.half_widths - 1.0;
         assert!(change.abs() < 0.01, "{found:?}");
