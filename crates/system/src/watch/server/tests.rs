@@ -198,6 +198,17 @@ fn as_many_series_are_kept_as_there_may_be() {
     assert!(watch.left_out().unwrap().contains("more series than are kept"));
 }
 
+/// Counters that never change are not kept, and gauges are, up to a number in each answer.
+#[test]
+fn gauges_that_never_change_are_kept_up_to_their_number() {
+    let page = |kind: &str| -> String {
+        let series = (0..5_001).map(|number| format!("a{{n=\"{number}\"}} 1\n"));
+        format!("# TYPE a {kind}\n") + &series.collect::<String>()
+    };
+    let new = |kind: &str| watch().take_in(&page(kind), 1).unwrap().new.len();
+    assert_eq!((new("gauge"), new("counter")), (5_000, 0));
+}
+
 #[test]
 fn what_an_answer_has_no_room_for_comes_with_the_next_one() {
     let page = |value: f64| -> String {
