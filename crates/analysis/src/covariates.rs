@@ -49,7 +49,7 @@ pub struct WindowFigure {
     pub value: f64,
     /// A value for each covariate. A window in which one of its numbers is not positive is left out.
     pub covariates: Vec<f64>,
-    /// Who had the load before this window; `None` where none of the round had.
+    /// Who had the load before this window; `None` for the first window of a round.
     pub previous: Option<Previous>,
 }
 

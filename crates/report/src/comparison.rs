@@ -88,11 +88,7 @@ impl<'d, 'a> Group<'d, 'a> {
 
     /// The point of a variant under the same load.
     fn alike(&self, name: &str, point: &Point<'_>) -> Option<&'d Point<'a>> {
-        let is_alike = |other: &&Point<'_>| {
-            (other.workload, other.clients, other.rate)
-                == (point.workload, point.clients, point.rate)
-        };
-        self.points(name).into_iter().find(is_alike)
+        self.points(name).into_iter().find(|other| other.load() == point.load())
     }
 
     /// The baseline's point under the same load.

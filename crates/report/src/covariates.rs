@@ -1,12 +1,12 @@
 //! Covariates of comparisons: the machine's speed before each window and dyno's own CPU time, what they explain of
 //! the noise, and the ratios with and without that.
 
-use std::collections::BTreeMap;
-
 mod cost;
 mod tables;
 #[cfg(test)]
 pub(crate) mod tests;
+
+use std::collections::BTreeMap;
 
 use analysis::{
     Adjustment, Comparison, CovariateRole, MeasuredVariant, Previous, RoundFigure, Terms, Timing,
@@ -230,7 +230,7 @@ fn control(
         })
     };
     let covariates: Vec<Covariate> = Covariate::ALL.into_iter().filter(is_known).collect();
-    let turns = turns(digest);
+    let turns = turns(digest, points[0]);
     let figures = |point: &Point<'_>| -> Option<Vec<WindowFigure>> {
         let of = |(round, window): (u32, &Trial<'_>)| {
             let of = |covariate: &Covariate| covariate.of(window.record).unwrap_or(f64::NAN);
@@ -258,11 +258,16 @@ fn control(
     Some(Control { covariates, cost, adjustment })
 }
 
-/// Who had the load, by round and place in the run.
-fn turns(digest: &Digest<'_>) -> BTreeMap<(u32, usize), Previous> {
-    let windows = digest.run.trials.iter().flat_map(|trial| &trial.windows);
-    let of = |window: &TrialRecord| {
-        let TrialHeader { repetition, index, variant, window, .. } = &window.header;
+/// Which of the variants of a point had the load of the point, by round and place in the run.
+fn turns(digest: &Digest<'_>, point: &Point<'_>) -> BTreeMap<(u32, usize), Previous> {
+    let is_beside = |other: &&Point<'_>| {
+        let group = [*other, point].map(|it| it.variant.map(|variant| &variant.of));
+        other.load() == point.load() && group[0] == group[1]
+    };
+    let trials = digest.points.iter().filter(is_beside).flat_map(|other| &other.trials);
+    let windows = trials.flat_map(|at| &digest.trials[*at].windows);
+    let of = |window: &Trial<'_>| {
+        let TrialHeader { repetition, index, variant, window, .. } = &window.record.header;
         let variant = u32::try_from(variant.as_ref()?.place).ok()?;
         Some(((*repetition, *index), Previous { variant, turn: (*window)? }))
     };

@@ -88,6 +88,13 @@ pub(crate) struct Point<'a> {
     pub(crate) counted: Vec<usize>,
 }
 
+impl<'a> Point<'a> {
+    /// What distinguishes it from the other points of its system.
+    pub(crate) fn load(&self) -> (&'a str, usize, Option<&'a Rate>) {
+        (self.workload, self.clients, self.rate)
+    }
+}
+
 impl<'a> Digest<'a> {
     /// Summarizes every trial of a run.
     pub fn new(run: &'a Run) -> Self {

@@ -3,9 +3,11 @@
 //!
 //! The order of the variants is drawn, so that this is independent of the machine. It is not the same for all variants:
 //! with two of them, each follows the other more often than itself. So the effect of each variant on what is measured after it
-//! is estimated and taken out (residual effects of treatments, E. J. Williams, Australian Journal of Scientific Research A 2,
-//! 1949), and so is that of the start of a round, when none had it. What is measured after the windows of one turn is compared, so that slow changes of the machine are not taken for
-//! such an effect.
+//! is estimated and taken out, and so is that of the start of a round, when none had the load. What is measured after
+//! the windows of one turn is compared, so that slow changes of the machine are not taken for such an effect.
+//!
+//! Source: E. J. Williams, Experimental designs balanced for the estimation of residual effects of treatments, Australian
+//! Journal of Scientific Research A 2 (1949).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,9 +20,10 @@ pub(super) fn without_previous(
     timings: &[Timing],
     sides: [&[WindowFigure]; 2],
 ) -> [Vec<WindowFigure>; 2] {
+    let both = sides.concat();
     let mut corrected = sides.map(<[WindowFigure]>::to_vec);
     for (at, _) in timings.iter().enumerate().filter(|(_, it)| **it == Timing::BeforeLoad) {
-        let effects = effects(&sides.concat(), at);
+        let effects = effects(&both, at);
         for window in corrected.iter_mut().flatten() {
             let effect = effects.get(&window.previous.map(|it| it.variant));
             if let (Some(effect), Some(value)) = (effect, window.covariates.get_mut(at)) {

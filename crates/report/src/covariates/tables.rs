@@ -94,12 +94,12 @@ pub(crate) fn note(group: &Group<'_, '_>) -> Option<String> {
     Some(format!(
         "Covariates are figures from beside each window: the CPU time of fixed work on each CPU before the load \
          ({samples} samples on up to {cpus} CPUs took {length}, {part} of the time of windows with them, and {cpu} of CPU \
-         time), and dyno's own CPU time under load. How the difference of two variants varies from turn to turn gives the coefficients: so \
-         many per cent for each per cent of the covariate. Explained: the part of that variance, each round predicted from \
-         the others. Where it is larger than the cost, the part of the time that more windows could have had, the adjusted \
-         ratio counts, and otherwise the one as measured; the ratios do not decide. A covariate of the load is used only if \
-         what the variant does to it can bias the ratio by a quarter of the least difference at most. One from before the \
-         load cannot depend on the variant that gets the load, and what the variant before has left is taken out. If they are never worth their cost, \
-         set `control = false`."
+         time), and dyno's own CPU time under load. How the difference of two variants varies from turn to turn gives the \
+         coefficients: so many per cent for each per cent of the covariate. Explained: the part of that variance, each round \
+         predicted from the others. Where it is larger than the cost, the part of the time that more windows could have had, \
+         the adjusted ratio counts, and otherwise the one as measured; the ratios do not decide. A covariate of the load is \
+         used only if what the variant does to it can bias the ratio by a quarter of the least difference at most. One from \
+         before the load cannot depend on the variant that gets the load, and what the variant before has left is taken out. \
+         If they are never worth their cost, set `control = false`."
     ))
 }

@@ -209,6 +209,35 @@ fn what_the_variant_before_has_left_does_not_change_the_adjusted_ratio() {
     assert!(none["explained"].as_f64().unwrap() > 0.5, "{none}");
 }
 
+/// Before each load of a round the variants had another one, or none: that is no turn of this load.
+#[test]
+fn the_first_window_under_a_load_follows_no_other() {
+    let mut run = in_turns(16.0);
+    let windows_of_round = 2 * WINDOWS.len();
+    let other_load = |trial: &TrialRecord| {
+        let mut trial = trial.clone();
+        trial.header.clients = 8;
+        for window in &mut trial.windows {
+            window.header.clients = 8;
+            window.header.index += windows_of_round;
+        }
+        trial
+    };
+    // Each round has both loads.
+    for window in run.trials.iter_mut().flat_map(|it| &mut it.windows) {
+        window.header.index += window.header.repetition as usize * windows_of_round;
+    }
+    let others: Vec<TrialRecord> = run.trials.iter().map(other_load).collect();
+    let compared = |run: &Run, load: usize| {
+        let json: Value = serde_json::from_str(&crate::json(&Digest::new(run))).unwrap();
+        json["variants"][0]["compared"][load]["throughput"]["control"].clone()
+    };
+    let alone = Run { trials: others.clone(), ..run.clone() };
+    run.trials.extend(others);
+    assert!(compared(&alone, 0)["adjusted"]["ratio"].is_f64());
+    assert_eq!(compared(&run, 1), compared(&alone, 0));
+}
+
 #[test]
 fn too_few_windows_are_said() {
     let mut run = in_windows(1.0);

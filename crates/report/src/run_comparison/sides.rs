@@ -66,8 +66,7 @@ impl<'d, 'a> RunPoint<'d, 'a> {
     }
 
     fn is_like(self, other: Self) -> bool {
-        let load = |it: Self| (it.point.workload, it.point.clients, it.point.rate);
-        load(self) == load(other)
+        self.point.load() == other.point.load()
     }
 }
 
