@@ -186,9 +186,8 @@ fn with_origin(mut sample_windows: Vec<SampleWindow>, unit: Quantity) -> Vec<Sam
 }
 
 /// Mean and peak over the sample windows whose middle is in the given time; `None` when there are none, or only a few
-/// ticks. A
-/// sample window shorter than half of the longest is ignored for the peak, unless its peak is a sample: rates
-/// of counters in coarse ticks fluctuate in short windows.
+/// ticks. A sample window shorter than half of the longest is ignored for the peak, unless its peak is a sample: rates of
+/// counters in coarse ticks fluctuate in short windows.
 pub fn mean_peak(
     sample_windows: &[SampleWindow],
     (from_ns, to_ns): (Nanos, Nanos),

@@ -1,0 +1,82 @@
+//! Rows of the table of variants: what the comparison of a point, or of all points of a variant, has found.
+
+use analysis::Comparison;
+
+use crate::compared_figure::Figure;
+use crate::covariates::Controlled;
+use crate::noise_floor;
+use crate::number::TimeUnit;
+
+/// A row of the table.
+#[derive(Debug)]
+pub(crate) struct Row {
+    /// Variant, workload and load.
+    pub(super) lead: [String; 3],
+    /// The place of its point in the digest; `None` over all loads.
+    pub(super) point: Option<usize>,
+    pub(super) judged_by: Figure,
+    pub(super) figures: [Compared; 2],
+    pub(super) crashes: usize,
+}
+
+/// A figure of a row.
+#[derive(Debug)]
+pub(super) struct Compared {
+    pub(super) figure: Figure,
+    pub(super) controlled: Option<Controlled>,
+    /// The noise floor, as a logarithm.
+    pub(super) floor: Option<f64>,
+    pub(super) rounds_needed: Option<usize>,
+}
+
+impl Row {
+    pub(super) fn by(&self, figure: Figure) -> Option<&Compared> {
+        self.figures.iter().find(|it| it.figure == figure)
+    }
+
+    pub(super) fn cells(&self, unit: TimeUnit) -> Vec<String> {
+        let judged_by = self.judged_by;
+        let judged = self.by(judged_by);
+        let verdict = judged.and_then(Compared::verdict);
+        let rounds = judged.and_then(Compared::found).map_or(0, |found| found.ratio.rounds);
+        let rounds_needed = judged.and_then(|it| it.rounds_needed);
+        let mut row = self.lead.to_vec();
+        row.extend([verdict.unwrap_or_else(|| "not compared".to_owned()), judged_by.name()]);
+        for it in &self.figures {
+            let found = it.found();
+            let cell =
+                |of: &dyn Fn(&Comparison) -> String| found.as_ref().map_or("-".to_owned(), of);
+            row.push(cell(&|it| format!("{:.3}", it.ratio.ratio)));
+            row.push(found.map_or(String::new(), |found| interval(&found)));
+            row.push(it.floor.map_or(String::new(), noise_floor::show));
+            row.push(cell(&|found| it.figure.show(found.variant, unit)));
+            row.push(cell(&|found| it.figure.show(found.baseline, unit)));
+        }
+        row.push(rounds.to_string());
+        row.push(rounds_needed.map_or(String::new(), |count| format!("about {count}")));
+        row.push(self.crashes.to_string());
+        row
+    }
+}
+
+impl Compared {
+    /// The comparison that counts.
+    pub(super) fn found(&self) -> Option<Comparison> {
+        self.controlled.as_ref().map(Controlled::answer)
+    }
+
+    fn verdict(&self) -> Option<String> {
+        let found = self.found()?;
+        let mark = noise_floor::mark(noise_floor::is_within(&found, self.floor));
+        Some(format!("{}{mark}", self.figure.verdict(found.verdict)))
+    }
+}
+
+/// The 95 % interval of a ratio; empty when there is none.
+pub(crate) fn interval(found: &Comparison) -> String {
+    let ratio = found.ratio;
+    match ratio.logs.has_interval() {
+        true => format!("{:.3} to {:.3}", ratio.low, ratio.high),
+        false => String::new(),
+    }
+}
