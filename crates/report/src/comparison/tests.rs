@@ -1,3 +1,5 @@
+//! Variants side by side, on runs with exact figures.
+
 use analysis::Significance;
 
 use super::*;
