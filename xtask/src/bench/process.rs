@@ -66,6 +66,13 @@ pub(crate) fn resident_bytes(pid: u32) -> anyhow::Result<u64> {
     memory_bytes(pid, |status| status.vmrss)
 }
 
+/// Memory that the process has allocated, in RAM or swapped out, bytes: its anonymous pages (proc_pid_status(5),
+/// `RssAnon` and `VmSwap`). Resident memory also has pages of the program's file, which the kernel drops and reads
+/// back whenever it likes, so that it goes up and down without any allocation.
+pub(crate) fn allocated_bytes(pid: u32) -> anyhow::Result<u64> {
+    memory_bytes(pid, |status| Some(status.rssanon? + status.vmswap?))
+}
+
 fn memory_bytes(pid: u32, kibibytes: impl Fn(&Status) -> Option<u64>) -> anyhow::Result<u64> {
     let status = process(pid)?.status()?;
     Ok(1024 * kibibytes(&status).with_context(|| format!("process {pid} has no memory"))?)
@@ -96,5 +103,19 @@ mod tests {
         let pid = std::process::id();
         assert!(CpuTime::of(pid).unwrap().total > Duration::ZERO);
         assert!(peak_bytes(pid).unwrap() >= resident_bytes(pid).unwrap() / 2);
+    }
+
+    #[test]
+    fn an_allocation_counts_once_it_is_used_and_until_it_is_freed() {
+        const SIZE: u64 = 256 << 20;
+        let pid = std::process::id();
+        let before = allocated_bytes(pid).unwrap();
+        let block = vec![1_u8; SIZE as usize];
+        let with = allocated_bytes(pid).unwrap();
+        drop(std::hint::black_box(block));
+        let after = allocated_bytes(pid).unwrap();
+        // Other tests of this process allocate too, but far less.
+        assert!(with > before + SIZE * 3 / 4, "{before} {with}");
+        assert!(after < with - SIZE * 3 / 4, "{with} {after}");
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::Context;
 use jiff::Timestamp;
 
-use crate::bench::process::resident_bytes;
+use crate::bench::process::allocated_bytes;
 
 /// When the record has not grown for this long, dyno hangs: it writes an interval each second whatever the server
 /// does, and waits for a server no longer than this while there are none.
@@ -19,11 +19,11 @@ const HANG: Duration = Duration::from_secs(90);
 /// not be distinguished from it. Source: mallopt(3), `M_ARENA_MAX`.
 const ONE_ARENA: (&str, &str) = ("MALLOC_ARENA_MAX", "1");
 
-/// A sample of dyno's memory.
+/// A sample of the memory that dyno has allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sample {
     pub at: Timestamp,
-    pub resident_bytes: u64,
+    pub allocated_bytes: u64,
 }
 
 /// How dyno ended.
@@ -86,8 +86,8 @@ impl Dyno {
         let status = self.child.try_wait()?;
         let at = Timestamp::now();
         // Between its end and the look at it there is no memory to be seen.
-        if let Ok(resident_bytes) = resident_bytes(self.child.id()) {
-            self.samples.push(Sample { at, resident_bytes });
+        if let Ok(allocated_bytes) = allocated_bytes(self.child.id()) {
+            self.samples.push(Sample { at, allocated_bytes });
         }
         let seen = seen(&self.folder.join("results"));
         if seen.trials > self.seen.trials {

@@ -102,9 +102,9 @@ impl SoakRun {
             writeln!(text, "{from} {until} {disturbance}")?;
         }
         fs::write(self.folder.join("disturbances.txt"), text)?;
-        let mut text = "at,resident_bytes\n".to_owned();
+        let mut text = "at,allocated_bytes\n".to_owned();
         for sample in &dyno.samples {
-            writeln!(text, "{},{}", sample.at, sample.resident_bytes)?;
+            writeln!(text, "{},{}", sample.at, sample.allocated_bytes)?;
         }
         Ok(fs::write(self.folder.join("memory.csv"), text)?)
     }
@@ -246,7 +246,7 @@ impl fmt::Display for SoakResult {
             let megabytes = |bytes: u64| bytes as f64 / 1e6;
             writeln!(
                 f,
-                "  memory {:.1} MB in the second quarter, {:.1} MB in the last: {:+.1} %{}",
+                "  {:.1} MB allocated in the second quarter, {:.1} MB in the last: {:+.1} %{}",
                 megabytes(memory.second_bytes),
                 megabytes(memory.last_bytes),
                 memory.change() * 100.0,

@@ -215,7 +215,7 @@ fn wrong(change: impl FnOnce(&mut Case)) -> Vec<Check> {
 /// The memory of half an hour.
 fn memory(bytes: impl Fn(u64) -> u64) -> Option<Memory> {
     let at = |second: u64| began() + Duration::from_secs(second);
-    let sample = |second| Sample { at: at(second), resident_bytes: bytes(second) };
+    let sample = |second| Sample { at: at(second), allocated_bytes: bytes(second) };
     let samples: Vec<Sample> = (0..1_800).map(sample).collect();
     Memory::of(&samples, began(), at(1_800))
 }
