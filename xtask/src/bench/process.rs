@@ -67,8 +67,8 @@ pub(crate) fn resident_bytes(pid: u32) -> anyhow::Result<u64> {
 }
 
 /// Memory that the process has allocated, in RAM or swapped out, bytes: its anonymous pages (proc_pid_status(5),
-/// `RssAnon` and `VmSwap`). Resident memory also has pages of the program's file, which the kernel drops and reads
-/// back whenever it likes, so that it goes up and down without any allocation.
+/// `RssAnon` and `VmSwap`). Resident memory also has the pages of the program's file, two or three times as many in a
+/// dyno, beside which a change of what is allocated looks small.
 pub(crate) fn allocated_bytes(pid: u32) -> anyhow::Result<u64> {
     memory_bytes(pid, |status| Some(status.rssanon? + status.vmswap?))
 }

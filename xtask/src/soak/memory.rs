@@ -3,7 +3,7 @@
 //! In the first quarter memory must grow: data is loaded, every kind of trial runs for the first time, and the
 //! allocator keeps the most that was ever needed. The second quarter repeats this work, and so does the last; a leak
 //! shows in the quarter between them. Medians are compared, because a short peak is not a leak. Only allocated memory
-//! counts: the resident pages of dyno's own program file come and go as the kernel likes.
+//! counts: the resident pages of dyno's own program file, more than twice as many, would hide a change of it.
 
 use std::time::Duration;
 
