@@ -1,9 +1,10 @@
-//! Whether memory stays constant: compares the last quarter of a run with the second.
+//! Whether memory leaks: compares what dyno holds between trials in the last quarter of a run with the second.
 //!
-//! In the first quarter memory must grow: data is loaded, every kind of trial runs for the first time, and the
-//! allocator keeps the most that was ever needed. The second quarter repeats this work, and so does the last; a leak
-//! shows in the quarter between them. Medians are compared, because a short peak is not a leak. Only allocated memory
-//! counts: the resident pages of dyno's own program file, more than twice as many, would hide a change of it.
+//! Within a trial memory goes up and down with the work: histograms grow with the range of their values, buffers with
+//! what waits. All of it is freed at the trial's end, so the lowest value of a quarter is what dyno keeps between
+//! trials, and a leak is what raises it. In the first quarter it may rise: every kind of trial runs for the first time.
+//! Only allocated memory counts: the resident pages of dyno's own program file are several times as many, and would
+//! hide a change.
 
 use std::time::Duration;
 
@@ -12,17 +13,18 @@ use serde::{Deserialize, Serialize};
 
 use super::process::Sample;
 
-/// The largest allowed difference of the last quarter from the second.
-const CHANGE_MAX: f64 = 0.05;
+/// The largest growth from the second to the last quarter that may be chance, bytes: the time between two trials may be
+/// shorter than that between two samples. A fall is chance too.
+const GROWTH_MAX: i64 = 250_000;
 /// In a shorter run a quarter has too few trials, and memory has hardly settled.
 const CHECKED_FROM: Duration = Duration::from_secs(9 * 60);
 
-/// Memory of two quarters of a run.
+/// The least allocated memory in two quarters of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Memory {
-    pub second_bytes: u64,
-    pub last_bytes: u64,
+    pub least_in_second_bytes: u64,
+    pub least_in_last_bytes: u64,
     length: Duration,
 }
 
@@ -36,17 +38,14 @@ impl Memory {
                 let at = sample.at.duration_since(began);
                 !at.is_negative() && (from..until).contains(&at.unsigned_abs())
             };
-            let mut bytes: Vec<u64> =
-                samples.iter().filter(inside).map(|sample| sample.allocated_bytes).collect();
-            bytes.sort_unstable();
-            bytes.get(bytes.len() / 2).copied()
+            samples.iter().filter(inside).map(|sample| sample.allocated_bytes).min()
         };
-        Some(Self { second_bytes: quarter(1)?, last_bytes: quarter(3)?, length })
+        Some(Self { least_in_second_bytes: quarter(1)?, least_in_last_bytes: quarter(3)?, length })
     }
 
-    /// The growth from the second to the last quarter, as a share of the second.
-    pub(super) fn change(&self) -> f64 {
-        self.last_bytes as f64 / self.second_bytes as f64 - 1.0
+    /// The growth from the second to the last quarter, bytes.
+    pub(super) fn growth(&self) -> i64 {
+        self.least_in_last_bytes.cast_signed() - self.least_in_second_bytes.cast_signed()
     }
 
     /// Whether the run was long enough for this check.
@@ -54,8 +53,8 @@ impl Memory {
         self.length >= CHECKED_FROM
     }
 
-    pub(super) fn is_flat(&self) -> bool {
-        self.change().abs() <= CHANGE_MAX
+    pub(super) fn is_leak(&self) -> bool {
+        self.growth() > GROWTH_MAX
     }
 }
 
@@ -71,20 +70,31 @@ mod tests {
         Memory::of(&samples, began, at(60 * minutes)).unwrap()
     }
 
+    /// Ten seconds of a trial, and a second between it and the next.
+    fn trials(second: i64) -> u64 {
+        if second % 11 == 0 {
+            2_000_000
+        } else {
+            5_000_000 + u64::try_from(second % 7).unwrap() * 1_000_000
+        }
+    }
+
     #[test]
-    fn slow_memory_growth_is_found_and_a_plateau_is_flat() {
-        let rested = memory(30, |second| 10_000_000 + 3_000_000 * u64::from(second > 200));
-        assert!(rested.is_flat() && rested.is_checked());
-        let leak = memory(30, |second| 10_000_000 + 1_000 * u64::try_from(second).unwrap());
-        assert!(!leak.is_flat(), "{leak:?}");
-        assert!((leak.change() - 0.085).abs() < 0.01, "{leak:?}");
+    fn what_is_held_between_trials_may_not_grow_and_what_a_trial_needs_may() {
+        let rested = memory(30, |second| trials(second) + 3_000_000 * u64::from(second > 200));
+        assert_eq!((rested.growth(), rested.is_leak(), rested.is_checked()), (0, false, true));
+        let hungry = memory(30, |second| trials(second) * if second % 11 == 0 { 1 } else { 3 });
+        assert!(!hungry.is_leak(), "{hungry:?}");
+        let leak = memory(30, |second| trials(second) + 300 * u64::try_from(second).unwrap());
+        assert!(leak.is_leak(), "{leak:?}");
+        assert!((leak.growth() - 270_000).abs() < 3_300, "{leak:?}");
     }
 
     #[test]
     fn memory_after_the_load_is_ignored() {
         // The report reads everything back after the run, which takes memory.
         let report = memory(30, |second| if second >= 1_800 { 90_000_000 } else { 10_000_000 });
-        assert!(report.is_flat(), "{report:?}");
+        assert!(!report.is_leak(), "{report:?}");
         assert!(!memory(1, |_| 1).is_checked());
     }
 }

@@ -102,7 +102,7 @@ const LOOP_HEAD: [&str; 14] = [
     "trials equal to the server's counters",
     "within what was lost",
     "equal to the wire",
-    "memory, last quarter to second",
+    "held between trials, last quarter to second, kB",
 ];
 
 /// The table of the long runs.
@@ -142,20 +142,20 @@ fn loop_row(seed: &str, minutes: u64, part: &LoopPart) -> Vec<String> {
     let memory = part.memory.filter(Memory::is_checked);
     let memory = memory.map_or_else(
         || "too short".to_owned(),
-        |memory| format!("{:+.1} %", memory.change() * 100.0),
+        |memory| format!("{:+.0}", memory.growth() as f64 / 1e3),
     );
     let head = [seed.to_owned(), minutes.to_string(), part.offered.clone()];
     head.into_iter().chain(counts).chain([memory]).collect()
 }
 
 impl LoopPart {
-    /// Adds the figures of another part; of the changes of memory, the largest stays.
+    /// Adds the figures of another part; of the growths of memory, the largest stays.
     fn add(&mut self, other: &Self) {
         self.disturbances += other.disturbances;
         self.figures.add(&other.figures);
         self.violations.extend_from_slice(&other.violations);
-        let changes = [self.memory, other.memory].into_iter().flatten().filter(Memory::is_checked);
-        self.memory = changes.max_by(|one, two| one.change().abs().total_cmp(&two.change().abs()));
+        let growths = [self.memory, other.memory].into_iter().flatten().filter(Memory::is_checked);
+        self.memory = growths.max_by_key(Memory::growth);
     }
 }
 
@@ -218,7 +218,7 @@ mod tests {
             "lost": 20 * seed, "equal": 4 * seed, "bounded": 3 * seed, "by_wire": 3 * seed, "outages": 2 * seed,
         });
         let memory = json!({
-            "second_bytes": 10_000_000, "last_bytes": 10_000_000 - 100_000 * seed,
+            "least_in_second_bytes": 2_000_000, "least_in_last_bytes": 2_000_000 + 100_000 * seed,
             "length": {"secs": 600, "nanos": 0},
         });
         let part = json!({
@@ -250,8 +250,8 @@ mod tests {
         assert!(page.contains(", until 2026-11-23\n"), "{page}");
         assert!(page.contains("in 2 parts with the seeds 1, 2, with dyno 1.0."), "{page}");
         for row in [
-            "| 2 | 10 | closed | 20 | 2 | 2000 | 7 | 40 | 4 | 10000 | 8 | 6 | 6 | -2.0 % |",
-            "| all | 20 | closed | 30 | 3 | 3000 | 14 | 60 | 6 | 15000 | 12 | 9 | 9 | -2.0 % |",
+            "| 2 | 10 | closed | 20 | 2 | 2000 | 7 | 40 | 4 | 10000 | 8 | 6 | 6 | +200 |",
+            "| all | 20 | closed | 30 | 3 | 3000 | 14 | 60 | 6 | 15000 | 12 | 9 | 9 | +200 |",
             "| all | 20 | open | 30 | 3 | 3000 | 16 | 60 | 6 | 15000 | 12 | 9 | 9 | too short |",
             "| all | 20 | 2 | 4 | 6 | 8 | 10 | 200 | 180 | 80 | 12 | 10 |",
             "- Seed 2: a row is in no interval",

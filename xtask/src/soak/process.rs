@@ -1,4 +1,4 @@
-//! A running dyno: its memory each second, and whether it makes progress.
+//! A running dyno: its memory, and whether it makes progress.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -14,10 +14,15 @@ use crate::bench::process::allocated_bytes;
 /// does, and waits for a server no longer than this while there are none.
 const HANG: Duration = Duration::from_secs(90);
 
-/// One heap for all threads. By default glibc gives threads separate heaps, in a random way, and each trial has new
-/// threads. The unused memory in those heaps grows by several percent within an hour, and a leak of that size could
-/// not be distinguished from it. Source: mallopt(3), `M_ARENA_MAX`.
-const ONE_ARENA: (&str, &str) = ("MALLOC_ARENA_MAX", "1");
+/// What makes glibc's allocator give back at once what is freed, so that the allocated memory is what is in use. There
+/// is one heap for all threads: by default threads have separate ones, in a random way, and each trial has new threads.
+/// Its free end goes back to the kernel, and blocks from a histogram's size on never come from it. Source: mallopt(3).
+const ALLOCATOR: [(&str, &str); 4] = [
+    ("MALLOC_ARENA_MAX", "1"),
+    ("MALLOC_MMAP_THRESHOLD_", "32768"),
+    ("MALLOC_TRIM_THRESHOLD_", "0"),
+    ("MALLOC_TOP_PAD_", "0"),
+];
 
 /// A sample of the memory that dyno has allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +73,7 @@ impl Dyno {
             .arg(folder.join("results"))
             .current_dir(folder)
             .env("HOME", folder)
-            .env(ONE_ARENA.0, ONE_ARENA.1)
+            .envs(ALLOCATOR)
             .env_remove("MYSQL_PWD")
             .env_remove("DYNO_PASSWORD")
             .stdin(Stdio::null())
@@ -81,7 +86,7 @@ impl Dyno {
         Ok(Self { child, folder: folder.to_owned(), samples, seen, grown: now, newest_since: now })
     }
 
-    /// Checks dyno and samples its memory; call it once a second.
+    /// Checks dyno and samples its memory; call it several times a second.
     pub(super) fn poll(&mut self) -> anyhow::Result<Option<ExitStatus>> {
         let status = self.child.try_wait()?;
         let at = Timestamp::now();

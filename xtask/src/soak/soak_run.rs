@@ -26,7 +26,7 @@ use super::verifier::{Evidence, Figures, Planned, Verification, verify};
 use crate::interrupt::Interrupt;
 
 /// Time between two checks of dyno.
-const POLL_PERIOD: Duration = Duration::from_secs(1);
+const POLL_PERIOD: Duration = Duration::from_millis(100);
 /// Time between two checks whether a disturbance is due.
 const DISTURBANCE_POLL_PERIOD: Duration = Duration::from_millis(50);
 /// The time that a trial may take in addition to its load, and a run in addition to its trials.
@@ -246,10 +246,9 @@ impl fmt::Display for SoakResult {
             let megabytes = |bytes: u64| bytes as f64 / 1e6;
             writeln!(
                 f,
-                "  {:.1} MB allocated in the second quarter, {:.1} MB in the last: {:+.1} %{}",
-                megabytes(memory.second_bytes),
-                megabytes(memory.last_bytes),
-                memory.change() * 100.0,
+                "  {:.2} MB held between trials in the second quarter, {:.2} MB in the last{}",
+                megabytes(memory.least_in_second_bytes),
+                megabytes(memory.least_in_last_bytes),
                 if memory.is_checked() { "" } else { ", too short a run to judge by" }
             )?;
         }

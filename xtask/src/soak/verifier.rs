@@ -225,12 +225,10 @@ impl Verification {
     fn memory(&mut self, memory: Option<Memory>) {
         match memory {
             None => self.report(Check::Memory, None, "it was not seen in every quarter"),
-            Some(memory) if memory.is_checked() && !memory.is_flat() => {
+            Some(memory) if memory.is_checked() && memory.is_leak() => {
                 let text = format!(
-                    "{} bytes in the second quarter, {} in the last: {:+.1} %",
-                    memory.second_bytes,
-                    memory.last_bytes,
-                    memory.change() * 100.0
+                    "{} bytes held between trials in the second quarter, {} in the last",
+                    memory.least_in_second_bytes, memory.least_in_last_bytes
                 );
                 self.report(Check::Memory, None, text);
             }
