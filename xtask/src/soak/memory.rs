@@ -1,10 +1,11 @@
 //! Whether memory leaks: compares what dyno holds between trials in the last quarter of a run with the second.
 //!
 //! Within a trial memory goes up and down with the work: histograms grow with the range of their values, buffers with
-//! what waits. All of it is freed at the trial's end, so the lowest value of a quarter is what dyno keeps between
-//! trials, and a leak is what raises it. In the first quarter it may rise: every kind of trial runs for the first time.
-//! Only allocated memory counts: the resident pages of dyno's own program file are several times as many, and would
-//! hide a change.
+//! what waits. All of it is freed at the trial's end, so the lowest value around the end of a trial is what dyno keeps,
+//! and a leak raises it from trial to trial. The median over a quarter's trials counts, because the time between two
+//! trials is short, and a look may miss it. In the first quarter memory may rise: every kind of trial runs for the
+//! first time. Only allocated memory counts: the resident pages of dyno's own program file are several times as many,
+//! and would hide a change.
 
 use std::time::Duration;
 
@@ -13,39 +14,48 @@ use serde::{Deserialize, Serialize};
 
 use super::process::Sample;
 
-/// The largest growth from the second to the last quarter that may be chance, bytes: the time between two trials may be
-/// shorter than that between two samples. A fall is chance too.
+/// The largest growth from the second to the last quarter that may be chance, bytes. A fall is chance too.
 const GROWTH_MAX: i64 = 250_000;
+/// The parts of a quarter: as many as it has trials, so that nearly each has the end of one.
+const PARTS: u32 = 8;
 /// In a shorter run a quarter has too few trials, and memory has hardly settled.
 const CHECKED_FROM: Duration = Duration::from_secs(9 * 60);
 
-/// The least allocated memory in two quarters of a run.
+/// What dyno held between trials in two quarters of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Memory {
-    pub least_in_second_bytes: u64,
-    pub least_in_last_bytes: u64,
+    pub held_in_second_bytes: u64,
+    pub held_in_last_bytes: u64,
     length: Duration,
 }
 
 impl Memory {
-    /// The memory in the samples between the run's start and its end; `None` when a quarter has no samples.
+    /// The memory in the samples between the run's start and its end; `None` when a part of a quarter has no
+    /// samples.
     pub(super) fn of(samples: &[Sample], began: Timestamp, ended: Timestamp) -> Option<Self> {
         let length = ended.duration_since(began).unsigned_abs();
-        let quarter = |number: u32| {
-            let (from, until) = (length * number / 4, length * (number + 1) / 4);
+        let least = |part: u32| {
+            let [from, until] = [part, part + 1].map(|end| length * end / (4 * PARTS));
             let inside = |sample: &&Sample| {
                 let at = sample.at.duration_since(began);
                 !at.is_negative() && (from..until).contains(&at.unsigned_abs())
             };
             samples.iter().filter(inside).map(|sample| sample.allocated_bytes).min()
         };
-        Some(Self { least_in_second_bytes: quarter(1)?, least_in_last_bytes: quarter(3)?, length })
+        let quarter = |number: u32| {
+            let parts: Option<Vec<u64>> =
+                (0..PARTS).map(|part| least(number * PARTS + part)).collect();
+            let mut parts = parts?;
+            parts.sort_unstable();
+            parts.get(parts.len() / 2).copied()
+        };
+        Some(Self { held_in_second_bytes: quarter(1)?, held_in_last_bytes: quarter(3)?, length })
     }
 
     /// The growth from the second to the last quarter, bytes.
     pub(super) fn growth(&self) -> i64 {
-        self.least_in_last_bytes.cast_signed() - self.least_in_second_bytes.cast_signed()
+        self.held_in_last_bytes.cast_signed() - self.held_in_second_bytes.cast_signed()
     }
 
     /// Whether the run was long enough for this check.

@@ -218,7 +218,7 @@ mod tests {
             "lost": 20 * seed, "equal": 4 * seed, "bounded": 3 * seed, "by_wire": 3 * seed, "outages": 2 * seed,
         });
         let memory = json!({
-            "least_in_second_bytes": 2_000_000, "least_in_last_bytes": 2_000_000 + 100_000 * seed,
+            "held_in_second_bytes": 2_000_000, "held_in_last_bytes": 2_000_000 + 100_000 * seed,
             "length": {"secs": 600, "nanos": 0},
         });
         let part = json!({

@@ -247,8 +247,8 @@ impl fmt::Display for SoakResult {
             writeln!(
                 f,
                 "  {:.2} MB held between trials in the second quarter, {:.2} MB in the last{}",
-                megabytes(memory.least_in_second_bytes),
-                megabytes(memory.least_in_last_bytes),
+                megabytes(memory.held_in_second_bytes),
+                megabytes(memory.held_in_last_bytes),
                 if memory.is_checked() { "" } else { ", too short a run to judge by" }
             )?;
         }

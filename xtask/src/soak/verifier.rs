@@ -228,7 +228,7 @@ impl Verification {
             Some(memory) if memory.is_checked() && memory.is_leak() => {
                 let text = format!(
                     "{} bytes held between trials in the second quarter, {} in the last",
-                    memory.least_in_second_bytes, memory.least_in_last_bytes
+                    memory.held_in_second_bytes, memory.held_in_last_bytes
                 );
                 self.report(Check::Memory, None, text);
             }
