@@ -2,24 +2,57 @@
 //!
 //! Within a trial memory goes up and down with the work: histograms grow with the range of their values, buffers with
 //! what waits. All of it is freed at the trial's end, so the lowest value around the end of a trial is what dyno keeps,
-//! and a leak raises it from trial to trial. The median over a quarter's trials counts, because the time between two
-//! trials is short, and a look may miss it. In the first quarter memory may rise: every kind of trial runs for the
+//! and a leak raises it from trial to trial. The lower quartile over a quarter's trials counts, because the time between
+//! two trials is short, and often no look falls into it. In the first quarter memory may rise: every kind of trial runs for the
 //! first time. Only allocated memory counts: the resident pages of dyno's own program file are several times as many,
 //! and would hide a change.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::process::Sample;
+use crate::bench::process::allocated_bytes;
 
+/// Memory is at its lowest for some tens of milliseconds at the end of a trial.
+const LOOK_PERIOD: Duration = Duration::from_millis(10);
+/// The time over which the lowest value makes a sample.
+const SAMPLE_PERIOD: Duration = Duration::from_millis(500);
 /// The largest growth from the second to the last quarter that may be chance, bytes. A fall is chance too.
 const GROWTH_MAX: i64 = 250_000;
 /// The parts of a quarter: as many as it has trials, so that nearly each has the end of one.
 const PARTS: u32 = 8;
 /// In a shorter run a quarter has too few trials, and memory has hardly settled.
 const CHECKED_FROM: Duration = Duration::from_secs(9 * 60);
+
+/// The least memory that dyno had allocated within half a second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Sample {
+    pub at: Timestamp,
+    pub allocated_bytes: u64,
+}
+
+/// Looks at the memory of a dyno until it is over.
+pub(super) fn watch(pid: u32, is_over: &AtomicBool) -> Vec<Sample> {
+    let mut samples: Vec<Sample> = Vec::new();
+    while !is_over.load(Ordering::Relaxed) {
+        // Between its end and the look at it there is no memory to be seen.
+        if let Ok(allocated_bytes) = allocated_bytes(pid) {
+            let sample = Sample { at: Timestamp::now(), allocated_bytes };
+            let is_same = |last: &&mut Sample| {
+                sample.at.duration_since(last.at).unsigned_abs() < SAMPLE_PERIOD
+            };
+            match samples.last_mut().filter(is_same) {
+                Some(last) => last.allocated_bytes = last.allocated_bytes.min(allocated_bytes),
+                None => samples.push(sample),
+            }
+        }
+        thread::sleep(LOOK_PERIOD);
+    }
+    samples
+}
 
 /// What dyno held between trials in two quarters of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -48,7 +81,7 @@ impl Memory {
                 (0..PARTS).map(|part| least(number * PARTS + part)).collect();
             let mut parts = parts?;
             parts.sort_unstable();
-            parts.get(parts.len() / 2).copied()
+            parts.get(parts.len() / 4).copied()
         };
         Some(Self { held_in_second_bytes: quarter(1)?, held_in_last_bytes: quarter(3)?, length })
     }

@@ -1,4 +1,4 @@
-//! A running dyno: its memory, and whether it makes progress.
+//! A running dyno, and whether it makes progress.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -7,8 +7,6 @@ use std::time::Duration;
 
 use anyhow::Context;
 use jiff::Timestamp;
-
-use crate::bench::process::allocated_bytes;
 
 /// When the record has not grown for this long, dyno hangs: it writes an interval each second whatever the server
 /// does, and waits for a server no longer than this while there are none.
@@ -23,13 +21,6 @@ const ALLOCATOR: [(&str, &str); 4] = [
     ("MALLOC_TRIM_THRESHOLD_", "0"),
     ("MALLOC_TOP_PAD_", "0"),
 ];
-
-/// A sample of the memory that dyno has allocated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Sample {
-    pub at: Timestamp,
-    pub allocated_bytes: u64,
-}
 
 /// How dyno ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,7 +45,6 @@ pub(super) struct Seen {
 pub(super) struct Dyno {
     child: Child,
     folder: PathBuf,
-    pub samples: Vec<Sample>,
     seen: Seen,
     /// When the record last grew.
     grown: Timestamp,
@@ -82,18 +72,18 @@ impl Dyno {
             .spawn()
             .with_context(|| format!("cannot start {}", program.display()))?;
         let now = Timestamp::now();
-        let (samples, seen) = (Vec::new(), Seen::default());
-        Ok(Self { child, folder: folder.to_owned(), samples, seen, grown: now, newest_since: now })
+        let seen = Seen::default();
+        Ok(Self { child, folder: folder.to_owned(), seen, grown: now, newest_since: now })
     }
 
-    /// Checks dyno and samples its memory; call it several times a second.
+    pub(super) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Checks dyno; call it once a second.
     pub(super) fn poll(&mut self) -> anyhow::Result<Option<ExitStatus>> {
         let status = self.child.try_wait()?;
         let at = Timestamp::now();
-        // Between its end and the look at it there is no memory to be seen.
-        if let Ok(allocated_bytes) = allocated_bytes(self.child.id()) {
-            self.samples.push(Sample { at, allocated_bytes });
-        }
         let seen = seen(&self.folder.join("results"));
         if seen.trials > self.seen.trials {
             self.newest_since = at;

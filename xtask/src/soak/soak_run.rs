@@ -16,7 +16,7 @@ use jiff::Timestamp;
 use net::Clock;
 use record::Run;
 
-use super::memory::Memory;
+use super::memory::{self, Memory, Sample};
 use super::parts::LoopPart;
 use super::process::{Dyno, DynoExit, run_folder};
 use super::schedule::Schedule;
@@ -26,7 +26,7 @@ use super::verifier::{Evidence, Figures, Planned, Verification, verify};
 use crate::interrupt::Interrupt;
 
 /// Time between two checks of dyno.
-const POLL_PERIOD: Duration = Duration::from_millis(100);
+const POLL_PERIOD: Duration = Duration::from_secs(1);
 /// Time between two checks whether a disturbance is due.
 const DISTURBANCE_POLL_PERIOD: Duration = Duration::from_millis(50);
 /// The time that a trial may take in addition to its load, and a run in addition to its trials.
@@ -82,28 +82,31 @@ impl SoakRun {
         let mut dyno = Dyno::start(dyno, &soak_plan.path, &self.folder)?;
         let clock = Clock::monotonic();
         let shared = Shared::default();
-        let (ending, disturbed) = thread::scope(|scope| {
+        let pid = dyno.id();
+        let (ending, disturbed, samples) = thread::scope(|scope| {
             let disturber = scope.spawn(|| disturb(&mut soak_server, schedule, &shared));
+            let sampler = scope.spawn(|| memory::watch(pid, &shared.is_over));
             let ending = watch(&mut dyno, &soak_plan, &shared, &clock, interrupt);
             shared.is_over.store(true, Ordering::Relaxed);
-            (ending, disturber.join())
+            (ending, disturber.join(), sampler.join())
         });
         let took = Duration::from_nanos(clock.now());
         let done = shared.done.into_inner().unwrap_or_else(PoisonError::into_inner);
-        self.keep(&done, &dyno)?;
+        let samples = samples.map_err(|_| anyhow!("memory was not looked at to the end"))?;
+        self.keep(&done, &samples)?;
         disturbed.map_err(|_| anyhow!("the disturber failed"))??;
-        self.verify(&soak_plan, &soak_server, &dyno, done, &ending?, took)
+        self.verify(&soak_plan, &soak_server, &samples, done, &ending?, took)
     }
 
     /// Writes the disturbances and the samples to files.
-    fn keep(&self, done: &[AppliedDisturbance], dyno: &Dyno) -> anyhow::Result<()> {
+    fn keep(&self, done: &[AppliedDisturbance], samples: &[Sample]) -> anyhow::Result<()> {
         let mut text = String::new();
         for AppliedDisturbance { disturbance, from, until } in done {
             writeln!(text, "{from} {until} {disturbance}")?;
         }
         fs::write(self.folder.join("disturbances.txt"), text)?;
         let mut text = "at,allocated_bytes\n".to_owned();
-        for sample in &dyno.samples {
+        for sample in samples {
             writeln!(text, "{},{}", sample.at, sample.allocated_bytes)?;
         }
         Ok(fs::write(self.folder.join("memory.csv"), text)?)
@@ -113,7 +116,7 @@ impl SoakRun {
         &self,
         soak_plan: &SoakPlan,
         soak_server: &SoakServer,
-        dyno: &Dyno,
+        samples: &[Sample],
         done: Vec<AppliedDisturbance>,
         ending: &DynoExit,
         took: Duration,
@@ -122,7 +125,7 @@ impl SoakRun {
         let run = Run::open(&folder)?;
         let began = run.header.started;
         let ended = run.ended.unwrap_or_else(Timestamp::now);
-        let memory = Memory::of(&dyno.samples, began, ended);
+        let memory = Memory::of(samples, began, ended);
         let verification = verify(&Evidence {
             planned: &planned(soak_plan),
             trials: &run.trials,

@@ -13,7 +13,7 @@ use record::{
 };
 
 use super::*;
-use crate::soak::process::Sample;
+use crate::soak::memory::Sample;
 use crate::soak::schedule::Disturbance;
 
 const EVENT: OperationId = OperationId(0);
