@@ -1,11 +1,11 @@
 //! Whether memory leaks: compares what dyno holds between trials in the last quarter of a run with the second.
 //!
-//! Within a trial memory goes up and down with the work: histograms grow with the range of their values, buffers with
-//! what waits. All of it is freed at the trial's end, so the lowest value around the end of a trial is what dyno keeps,
-//! and a leak raises it from trial to trial. The lower quartile over a quarter's trials counts, because the time between
-//! two trials is short, and often no look falls into it. In the first quarter memory may rise: every kind of trial runs for the
-//! first time. Only allocated memory counts: the resident pages of dyno's own program file are several times as many,
-//! and would hide a change.
+//! Within a trial memory goes up and down with the work: histograms grow with the range of their values, buffers
+//! with what waits. All of it is freed at the trial's end, so the lowest value around the end of a trial is what
+//! dyno keeps, and a leak raises it from trial to trial. The lower quartile over a quarter's trials counts, because
+//! the time between two trials is short, and often no look falls into it. In the first quarter memory may rise:
+//! every kind of trial runs for the first time. Only allocated memory counts: the resident pages of dyno's own
+//! program file are several times as many, and would hide a change.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
