@@ -132,12 +132,14 @@ fn tagged<'a>(
 pub(crate) struct Log {
     lines: Lines<Box<dyn BufRead>>,
     decoder: Decoder,
+    /// A histogram was looked for after the last one.
+    is_over: bool,
 }
 
 impl Log {
     /// The log with these lines.
     pub(crate) fn new(lines: Lines<Box<dyn BufRead>>) -> Self {
-        Self { lines, decoder: Decoder::new() }
+        Self { lines, decoder: Decoder::new(), is_over: false }
     }
 
     /// The next histogram: the one of `operation` with `count` values in an interval of `phase`.
@@ -155,6 +157,7 @@ impl Log {
         let histogram = loop {
             match self.lines.next()? {
                 None => {
+                    self.is_over = true;
                     let what = format!("a line with tag `{tag}` is missing");
                     return Err(self.lines.damaged_after(what));
                 }
@@ -163,6 +166,11 @@ impl Log {
             }
         };
         histogram.map_err(|what| self.lines.damaged(what))
+    }
+
+    /// Whether a histogram is missing because the log ends before it.
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_over
     }
 
     /// Checks that every histogram was read.

@@ -239,7 +239,11 @@ pub(crate) fn add_lines(
             let what = format!("{} operations, not {}", line.operations.len(), operations.len());
             return Err(lines.damaged(what));
         }
-        let histograms = histograms(&operations, &line, &mut log)?;
+        let histograms = match histograms(&operations, &line, &mut log) {
+            // A power cut can leave the line of an interval that was not saved, and take its histograms.
+            Err(_) if record.end.is_none() && log.is_over() && lines.next()?.is_none() => break,
+            histograms => histograms?,
+        };
         let generators = line.take_generators().map_err(|what| lines.damaged(what))?;
         let interval = line.into_interval(histograms).map_err(|what| lines.damaged(what))?;
         record.add_shared(&interval, generators);

@@ -85,6 +85,29 @@ fn a_cut_latency_log_keeps_the_intervals_before_the_cut() {
     damage(&run, "latency.hlog", 1, 0);
 }
 
+/// As a power cut may leave it; anything else that is missing is damage.
+#[test]
+fn in_a_trial_that_was_cut_the_last_interval_may_lack_its_histograms() {
+    let out = tempfile::tempdir().unwrap();
+    let run = RunWriter::create(out.path(), &run_header()).unwrap();
+    drop(write_trial_at(&run, 0));
+    let log = run.folder().join("trials/0000/latency.hlog");
+    let whole = fs::read_to_string(&log).unwrap();
+    let read = |lines: usize| {
+        fs::write(&log, whole.split_inclusive('\n').take(lines).collect::<String>()).unwrap();
+        let trial = Run::open(run.folder()).unwrap().trials.pop().unwrap();
+        (trial.intervals.len(), trial.damage.map(|damage| damage.line))
+    };
+    // The second interval has the lines 10 to 14, the third one 15 to 19.
+    assert_eq!(read(19), (3, None));
+    (14..19).for_each(|lines| assert_eq!(read(lines), (2, None), "{lines}"));
+    (9..14).for_each(|lines| assert_eq!(read(lines), (1, Some(lines + 1)), "{lines}"));
+    fs::write(&log, &whole).unwrap();
+    change_line(&log, 19, |line| line.replace("Tag=", "Tag=other/"));
+    let trial = Run::open(run.folder()).unwrap().trials.pop().unwrap();
+    assert_eq!(trial.damage.map(|damage| damage.line), Some(19));
+}
+
 /// A complete trial that reads as one that ended early is a false result.
 #[test]
 fn intervals_that_are_missing_in_a_trial_that_ended_are_damage() {

@@ -226,6 +226,8 @@ fn a_power_cut_at_any_point_loses_at_most_the_interval_in_hand() {
         replay(&mut |most| most);
         for _ in 0..4 {
             replay(&mut draw);
+            // Each file all or nothing: what refers to another file can be there alone.
+            replay(&mut |most| draw(1) * most);
         }
     }
 }
