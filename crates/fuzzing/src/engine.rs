@@ -3,13 +3,15 @@
 #![expect(unsafe_code, reason = "libFuzzer is C++")]
 
 use std::env;
-use std::ffi::{CString, c_char, c_int};
+use std::ffi::{CString, c_char, c_int, c_uint};
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::ptr;
 use std::slice;
 use std::sync::OnceLock;
+
+use crate::parts;
 
 /// The folder of all inputs that searches have found; set to search.
 const FOLDER: &str = "DYNO_FUZZ_FOLDER";
@@ -23,11 +25,20 @@ unsafe extern "C" {
     /// Source: llvm.org/docs/LibFuzzer.html, "Using libFuzzer as a library".
     #[link_name = "LLVMFuzzerRunDriver"]
     fn run_driver(count: *mut c_int, flags: *mut *mut *mut c_char, callback: Callback) -> c_int;
+
+    /// Changes some bytes.
+    #[link_name = "LLVMFuzzerMutate"]
+    fn change_bytes(data: *mut u8, length: usize, most: usize) -> usize;
 }
 
-/// The property, and a file for the input at hand: a process that a signal ends, as after an overflow of the stack, cannot
-/// write it any more.
-static SEARCH: OnceLock<(fn(&[u8]), File)> = OnceLock::new();
+static SEARCH: OnceLock<Search> = OnceLock::new();
+
+struct Search {
+    property: fn(&[u8]),
+    corpus: Vec<Vec<u8>>,
+    /// The input at hand: a process that a signal ends, as after an overflow of the stack, cannot write it any more.
+    last: File,
+}
 
 /// Searches when the environment asks for it; false when it does not.
 pub(crate) fn run(corpus: &[Vec<u8>], property: fn(&[u8])) -> bool {
@@ -44,7 +55,7 @@ fn search(corpus: &[Vec<u8>], property: fn(&[u8]), folder: &Path) {
         fs::write(folder.join(format!("corpus-{index}")), input).expect("no input is written");
     }
     let last = File::create(folder.with_extension("last")).expect("no file for an input");
-    SEARCH.get_or_init(|| (property, last));
+    SEARCH.get_or_init(|| Search { property, corpus: corpus.to_vec(), last });
     let faults = format!("-artifact_prefix={}.", folder.display());
     let folder = folder.display().to_string();
     let words = ["dyno"].into_iter().chain(FLAGS).chain([&*faults, &*folder]);
@@ -61,15 +72,51 @@ fn search(corpus: &[Vec<u8>], property: fn(&[u8]), folder: &Path) {
 
 /// A panic cannot leave a function of C, so that it ends the process, which libFuzzer takes for a fault.
 extern "C" fn check(data: *const u8, length: usize) -> c_int {
-    let input = match length {
-        0 => &[],
-        // SAFETY: libFuzzer passes this number of bytes, which nothing changes meanwhile.
-        _ => unsafe { slice::from_raw_parts(data, length) },
-    };
-    if let Some((property, last)) = SEARCH.get() {
+    // SAFETY: libFuzzer passes this number of bytes, which nothing changes meanwhile.
+    let input = unsafe { bytes(data, length) };
+    if let Some(search) = SEARCH.get() {
         let kept = [&length.to_le_bytes(), input].concat();
-        last.write_all_at(&kept, 0).expect("an input is not written");
-        property(input);
+        search.last.write_all_at(&kept, 0).expect("an input is not written");
+        (search.property)(input);
     }
     0
+}
+
+/// Makes the next input of `length` bytes at `data`, where there is room for `most`: of a text every second time by its
+/// parts, otherwise by its bytes.
+///
+/// Source: llvm.org/docs/LibFuzzer.html, "Custom mutators".
+#[unsafe(export_name = "LLVMFuzzerCustomMutator")]
+extern "C" fn change(data: *mut u8, length: usize, most: usize, seed: c_uint) -> usize {
+    // SAFETY: as in `check`.
+    let input = unsafe { bytes(data, length) };
+    let changed =
+        SEARCH.get().filter(|_| seed.is_multiple_of(2) && std::str::from_utf8(input).is_ok());
+    let changed = changed.map(|search| {
+        let mut state = u64::from(seed);
+        parts::change(input, &search.corpus, &mut |below| {
+            // Source: Steele, Lea, Flood, Fast Splittable Pseudorandom Number Generators, 2014.
+            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            (mixed >> 33) as usize % below
+        })
+    });
+    match changed {
+        Some(changed) if !changed.is_empty() && changed != input => {
+            let length = changed.len().min(most);
+            // SAFETY: there is room for `most` bytes, and `changed` has a place of its own.
+            unsafe { ptr::copy_nonoverlapping(changed.as_ptr(), data, length) };
+            length
+        }
+        // SAFETY: the same arguments that libFuzzer has passed.
+        _ => unsafe { change_bytes(data, length, most) },
+    }
+}
+
+/// # Safety
+/// At `data` are `length` bytes, which nothing changes while the slice is used.
+unsafe fn bytes<'a>(data: *const u8, length: usize) -> &'a [u8] {
+    // The pointer of no bytes may be null.
+    if length == 0 { &[] } else { unsafe { slice::from_raw_parts(data, length) } }
 }

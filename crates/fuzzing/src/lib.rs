@@ -5,6 +5,7 @@ mod check;
 mod corpus;
 #[cfg(fuzzing)]
 mod engine;
+mod parts;
 mod variations;
 
 pub use check::{check, check_inputs};
