@@ -73,13 +73,16 @@ pub(super) fn page(parts: &[Part]) -> String {
     dyno.dedup();
     format!(
         "# {minutes} minutes of kills, stalls, full disks and damaged records, until {}\n\n\
-         Made by `cargo xtask soak` in {} with the seeds {}, with {}. CONTRIBUTING.md, *Soaking*, has what is done \
+         Made by `cargo xtask soak` in {} {}, with {}. CONTRIBUTING.md, *Soaking*, has what is done \
          and what is verified.\n\n\
          ## Servers that stall, die and come back\n\n{}\n\
          ## dyno killed, paused and interrupted, its disk full, its records damaged\n\n{}\n\
          ## What was wrong\n\n{}",
         parts.last().and_then(|part| part.ended.get(..10)).unwrap_or("no day"),
-        if parts.len() == 1 { "one part".to_owned() } else { format!("{} parts", parts.len()) },
+        match parts.len() {
+            1 => "one part with the seed".to_owned(),
+            count => format!("{count} parts with the seeds"),
+        },
         seeds.join(", "),
         dyno.join(", "),
         loops(parts),
