@@ -20,7 +20,8 @@ pub(super) struct Figures {
     /// CPU time.
     #[serde(rename = "cpu_s", with = "seconds")]
     pub(super) cpu: Duration,
-    /// CPU time until the last new edge.
+    /// CPU time until the last new edge, or until a search began with other edges than the one before had reached: another
+    /// program, or inputs that were lost.
     #[serde(rename = "cpu_s_at_last_edge", with = "seconds")]
     pub(super) cpu_at_last_edge: Duration,
     /// What libFuzzer said of a fault.
@@ -28,6 +29,9 @@ pub(super) struct Figures {
     /// The inputs of earlier searches.
     #[serde(skip)]
     pub(super) earlier_inputs: u64,
+    /// Whether the kept inputs have been run.
+    #[serde(skip)]
+    pub(super) has_begun: bool,
 }
 
 impl Figures {
@@ -41,12 +45,13 @@ impl Figures {
             cpu_at_last_edge: Duration::ZERO,
             fault: None,
             earlier_inputs: 0,
+            has_begun: false,
         }
     }
 
     /// The figures with which another search begins.
     pub(super) fn resumed(&self) -> Self {
-        Self { fault: None, earlier_inputs: self.inputs, ..self.clone() }
+        Self { fault: None, earlier_inputs: self.inputs, has_begun: false, ..self.clone() }
     }
 
     /// Reads a line of libFuzzer; false when it has no figures.
@@ -62,11 +67,12 @@ impl Figures {
         let counted = words.next().and_then(|word| word.parse::<u64>().ok());
         let Some(inputs) = counted else { return false };
         self.inputs = self.earlier_inputs + inputs;
+        let begins = words.clone().next() == Some("INITED");
         while let Some(word) = words.next() {
             let number =
                 || words.clone().next().and_then(|word| word.split('/').next()?.parse().ok());
             match word {
-                "cov:" => self.reach(number().unwrap_or(self.edges)),
+                "cov:" => self.reach(number().unwrap_or(self.edges), begins),
                 "corp:" => self.kept = number().unwrap_or(self.kept),
                 _ => {}
             }
@@ -74,8 +80,10 @@ impl Figures {
         true
     }
 
-    fn reach(&mut self, edges: u64) {
-        if edges > self.edges {
+    fn reach(&mut self, edges: u64, begins: bool) {
+        let is_new = if begins { edges != self.edges } else { edges > self.edges };
+        self.has_begun |= begins;
+        if is_new && self.has_begun {
             self.edges = edges;
             self.cpu_at_last_edge = self.cpu;
         }
@@ -164,6 +172,14 @@ mod tests {
             (figures.cpu_at_last_edge, figures.quiet()),
             (Duration::from_secs(180), Duration::from_secs(180))
         );
+        // The next one goes on; with fewer edges at its begin the quiet time is of another search.
+        for (edges, quiet) in [(64, 180 + 60), (63, 0)] {
+            let mut next = figures.resumed();
+            next.cpu += Duration::from_secs(60);
+            next.read("#2\tpulse  cov: 9 ft: 9 corp: 1/9b exec/s: 0 rss: 30Mb");
+            next.read(&format!("#4\tINITED cov: {edges} ft: 80 corp: 4/20b exec/s: 0 rss: 30Mb"));
+            assert_eq!((next.edges, next.quiet()), (edges, Duration::from_secs(quiet)));
+        }
         let other =
             Figures { target: "y".to_owned(), fault: Some("x".to_owned()), ..figures.clone() };
         let limits = Limits { quiet: Duration::from_secs(180), inputs: 1_500, wall: None };
