@@ -20,9 +20,10 @@ use crate::steering::{AllGone, Ending, Steering, Told};
 use crate::worker_threads::HOLD_MIN;
 use crate::{Load, OfferedLoad, Outcome, Part, Stop, StopLevel, TrialError, TrialObserver};
 
-/// How long a command takes to a generator at most, besides the uncertainty of the clocks. A generator that gets one
-/// later says so, and then the trial is marked.
-const LEAD_NS: Nanos = 200_000_000;
+/// How long a command takes to a generator at most, besides the uncertainty of the clocks: TCP sends a packet that was
+/// lost again after 200 ms and some round trips (RFC 8985, section 7.2). A generator that gets one later says so, and
+/// then the trial is marked.
+const LEAD_NS: Nanos = 500_000_000;
 /// How much longer than a generator waits for its workers the coordinator waits for generators, so that a generator
 /// reports an interval without a worker that stands still before the interval is passed on without the generator.
 const HOLD_MORE: Duration = Duration::from_secs(1);

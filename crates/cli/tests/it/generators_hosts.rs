@@ -179,7 +179,7 @@ fn a_way_that_loses_packets_loses_no_count() {
     for direction in ["sport", "dport"] {
         let port = sshd.port.to_string();
         let rule = ["nft", "add", "rule", "inet", "lossy", "arrivals", "tcp", direction, &port];
-        // Not at random, which now and then loses a packet so often in turn that its sender pauses for minutes.
+        // Not at random: one that is lost twice in turn comes too late for the begin of the load.
         let each_twentieth = ["numgen", "inc", "mod", "20", "==", "0", "counter", "drop"];
         network.shows(&[&rule[..], &each_twentieth].concat());
     }

@@ -453,7 +453,7 @@ fn a_generator_that_never_ends_does_not_hold_up_an_interrupt() {
 #[test]
 fn a_start_that_comes_too_late_is_told() {
     let (offered, load) = real(Duration::from_secs(60));
-    let way = Way { command: Duration::from_millis(400), ..FAITHFUL };
+    let way = Way { command: Duration::from_millis(700), ..FAITHFUL };
     let observer = RecordingObserver::default();
     let (outcome, _) = run_on(&[1, 1], (&offered, &load), &way, observer);
     let LoadEnd::Uneven { late_ns, .. } = outcome.unwrap().ended else { panic!("not told") };
