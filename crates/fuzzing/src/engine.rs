@@ -11,6 +11,9 @@ use std::ptr;
 use std::slice;
 use std::sync::OnceLock;
 
+use proptest::prelude::Rng as _;
+use proptest::test_runner::{RngAlgorithm, TestRng};
+
 use crate::parts;
 
 /// The folder of all inputs that searches have found; set to search.
@@ -93,14 +96,10 @@ extern "C" fn change(data: *mut u8, length: usize, most: usize, seed: c_uint) ->
     let changed =
         SEARCH.get().filter(|_| seed.is_multiple_of(2) && std::str::from_utf8(input).is_ok());
     let changed = changed.map(|search| {
-        let mut state = u64::from(seed);
-        parts::change(input, &search.corpus, &mut |below| {
-            // Source: Steele, Lea, Flood, Fast Splittable Pseudorandom Number Generators, 2014.
-            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            (mixed >> 33) as usize % below
-        })
+        let mut whole_seed = [0; 32];
+        whole_seed[..size_of_val(&seed)].copy_from_slice(&seed.to_le_bytes());
+        let mut random = TestRng::from_seed(RngAlgorithm::ChaCha, &whole_seed);
+        parts::change(input, &search.corpus, &mut |below| random.next_u32() as usize % below)
     });
     match changed {
         Some(changed) if !changed.is_empty() && changed != input => {
