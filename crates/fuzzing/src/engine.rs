@@ -9,7 +9,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::ptr;
 use std::slice;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use proptest::prelude::Rng as _;
 use proptest::test_runner::{RngAlgorithm, TestRng};
@@ -39,6 +39,8 @@ static SEARCH: OnceLock<Search> = OnceLock::new();
 struct Search {
     property: fn(&[u8]),
     corpus: Vec<Vec<u8>>,
+    /// What is left of the changes of single parts of the corpus, each of which is tried once.
+    single_changes: Mutex<Box<dyn Iterator<Item = Vec<u8>> + Send>>,
     /// The input at hand: a process that a signal ends, as after an overflow of the stack, cannot write it any more.
     last: File,
 }
@@ -58,7 +60,10 @@ fn search(corpus: &[Vec<u8>], property: fn(&[u8]), folder: &Path) {
         fs::write(folder.join(format!("corpus-{index}")), input).expect("no input is written");
     }
     let last = File::create(folder.with_extension("last")).expect("no file for an input");
-    SEARCH.get_or_init(|| Search { property, corpus: corpus.to_vec(), last });
+    let texts = corpus.to_vec();
+    let texts = texts.into_iter().filter(|input| str::from_utf8(input).is_ok());
+    let single_changes = Mutex::new(Box::new(texts.flat_map(parts::each_change)) as _);
+    SEARCH.get_or_init(|| Search { property, corpus: corpus.to_vec(), single_changes, last });
     let faults = format!("-artifact_prefix={}.", folder.display());
     let folder = folder.display().to_string();
     let words = ["dyno"].into_iter().chain(FLAGS).chain([&*faults, &*folder]);
@@ -85,22 +90,16 @@ extern "C" fn check(data: *const u8, length: usize) -> c_int {
     0
 }
 
-/// Makes the next input of `length` bytes at `data`, where there is room for `most`: of a text every second time by its
-/// parts, otherwise by its bytes.
+/// Makes the next input of `length` bytes at `data`, where there is room for `most`: every second time one that is changed
+/// by its parts, if there is a text, otherwise one that is changed by its bytes.
 ///
 /// Source: llvm.org/docs/LibFuzzer.html, "Custom mutators".
 #[unsafe(export_name = "LLVMFuzzerCustomMutator")]
 extern "C" fn change(data: *mut u8, length: usize, most: usize, seed: c_uint) -> usize {
     // SAFETY: as in `check`.
     let input = unsafe { bytes(data, length) };
-    let changed =
-        SEARCH.get().filter(|_| seed.is_multiple_of(2) && std::str::from_utf8(input).is_ok());
-    let changed = changed.map(|search| {
-        let mut whole_seed = [0; 32];
-        whole_seed[..size_of_val(&seed)].copy_from_slice(&seed.to_le_bytes());
-        let mut random = TestRng::from_seed(RngAlgorithm::ChaCha, &whole_seed);
-        parts::change(input, &search.corpus, &mut |below| random.next_u32() as usize % below)
-    });
+    let search = SEARCH.get().filter(|_| seed.is_multiple_of(2));
+    let changed = search.and_then(|search| search.changed_by_parts(input, seed));
     match changed {
         Some(changed) if !changed.is_empty() && changed != input => {
             let length = changed.len().min(most);
@@ -110,6 +109,22 @@ extern "C" fn change(data: *mut u8, length: usize, most: usize, seed: c_uint) ->
         }
         // SAFETY: the same arguments that libFuzzer has passed.
         _ => unsafe { change_bytes(data, length, most) },
+    }
+}
+
+impl Search {
+    /// The next of the single changes, or else a change of this input if it is a text.
+    fn changed_by_parts(&self, input: &[u8], seed: c_uint) -> Option<Vec<u8>> {
+        let mut single_changes = self.single_changes.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(changed) = single_changes.next() {
+            return Some(changed);
+        }
+        str::from_utf8(input).ok()?;
+        let mut whole_seed = [0; 32];
+        whole_seed[..size_of_val(&seed)].copy_from_slice(&seed.to_le_bytes());
+        let mut random = TestRng::from_seed(RngAlgorithm::ChaCha, &whole_seed);
+        let draw = &mut |below| random.next_u32() as usize % below;
+        Some(parts::change(input, &self.corpus, draw))
     }
 }
 

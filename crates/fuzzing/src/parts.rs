@@ -3,8 +3,8 @@
 
 use std::ops::Range;
 
-/// Values of all kinds, which may stand in place of another.
-const VALUES: [&[u8]; 16] = [
+/// What may stand in place of a part: values of all kinds, marks, and a byte that is none.
+const INSTEAD: [&[u8]; 24] = [
     b"null",
     b"true",
     b"0",
@@ -21,29 +21,88 @@ const VALUES: [&[u8]; 16] = [
     b"{}",
     b"{\"x\":0}",
     b"\"3s\"",
+    b"",
+    b",",
+    b":",
+    b"=",
+    b"]",
+    b"}",
+    b"\"",
+    b"\x01",
 ];
+/// What may come before a part.
+const BEFORE: [&[u8]; 5] = [b" ", b"\t", b"\n", b"\r", b","];
+/// The changes of a part that need nothing but the part.
+const ALONE: usize = INSTEAD.len() + BEFORE.len() + 4;
 
-/// A text with one part removed, doubled, put into a list, or replaced by a value or by a part of this text or of another.
-/// `draw` gives a number below another one.
+/// A text with one part changed: removed, doubled, put into a list, replaced, with something before it, or the end of the
+/// text before it; or with a part of this text or of another in its place. `draw` gives a number below another one.
 pub(crate) fn change(
     text: &[u8],
     others: &[Vec<u8>],
     draw: &mut impl FnMut(usize) -> usize,
 ) -> Vec<u8> {
     let part = random_part(text, draw);
-    let old = &text[part.clone()];
-    let new = match draw(7) {
-        0 => Vec::new(),
-        1 => [old, old].concat(),
-        2 => [b"[", old, b"]"].concat(),
-        3 | 4 => VALUES[draw(VALUES.len())].to_vec(),
-        5 => text[random_part(text, draw)].to_vec(),
-        _ => {
-            let other = others.get(draw(others.len().max(1))).map_or(text, Vec::as_slice);
-            other[random_part(other, draw)].to_vec()
-        }
+    let other = match draw(4) {
+        0 => text,
+        1 => others.get(draw(others.len().max(1))).map_or(text, Vec::as_slice),
+        _ => return changed_alone(text, part, draw(ALONE)),
     };
-    [&text[..part.start], &new, &text[part.end..]].concat()
+    let new = &other[random_part(other, draw)];
+    [&text[..part.start], new, &text[part.end..]].concat()
+}
+
+/// Each change of one part that needs nothing but the part.
+#[cfg(any(fuzzing, test))]
+pub(crate) fn each_change(text: Vec<u8>) -> impl Iterator<Item = Vec<u8>> + Send {
+    let tokens = tokens(&text);
+    (0..tokens.len() * 2 * ALONE).map(move |number| {
+        let (place, change) = (number / ALONE, number % ALONE);
+        let part = part(&text, &tokens[place / 2..], place.is_multiple_of(2));
+        changed_alone(&text, part, change)
+    })
+}
+
+/// The text with one of the `ALONE` changes of a part.
+fn changed_alone(text: &[u8], part: Range<usize>, change: usize) -> Vec<u8> {
+    let (before, old, after) = (&text[..part.start], &text[part.clone()], &text[part.end..]);
+    if let Some(new) = INSTEAD.get(change) {
+        return [before, new, after].concat();
+    }
+    if let Some(new) = BEFORE.get(change - INSTEAD.len()) {
+        return [before, new, old, after].concat();
+    }
+    match change - INSTEAD.len() - BEFORE.len() {
+        0 => before.to_vec(),
+        1 => [before, old, old, after].concat(),
+        2 => [before, b"[", old, b"]", after].concat(),
+        _ => [before, &as_list(old), after].concat(),
+    }
+}
+
+/// A group of named values as a list of the values alone, as some formats allow.
+fn as_list(group: &[u8]) -> Vec<u8> {
+    let mut list = Vec::with_capacity(group.len());
+    let mut depth = 0_usize;
+    for token in tokens(group) {
+        let is_outside = depth <= 1;
+        match group[token.start] {
+            b'{' | b'[' | b'(' => depth += 1,
+            b'}' | b']' | b')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        match group[token.start] {
+            b'{' if is_outside && list.is_empty() => list.push(b'['),
+            b'}' if depth == 0 => list.push(b']'),
+            // What comes before the mark is the name.
+            b':' | b'=' if is_outside => {
+                let end = list.iter().rposition(|byte| matches!(byte, b',' | b'['));
+                list.truncate(end.map_or(0, |end| end + 1));
+            }
+            _ => list.extend_from_slice(&group[token]),
+        }
+    }
+    list
 }
 
 fn random_part(text: &[u8], draw: &mut impl FnMut(usize) -> usize) -> Range<usize> {
@@ -147,14 +206,33 @@ mod tests {
             let draw = &mut |below| *draws.next().expect("a draw") % below;
             String::from_utf8(change(text, std::slice::from_ref(&other), draw)).expect("a text")
         };
+        let end = INSTEAD.len() + BEFORE.len();
         // The member that begins with token 4, which is `b`.
-        assert_eq!(changed(&[4, 0, 0]), "a=1;c=4");
-        assert_eq!(changed(&[4, 0, 1]), "a=1;b=(2;3);b=(2;3);c=4");
+        assert_eq!(changed(&[4, 0, 2, 16]), "a=1;c=4");
+        assert_eq!(changed(&[4, 0, 2, end]), "a=1;");
+        assert_eq!(changed(&[4, 0, 2, end + 1]), "a=1;b=(2;3);b=(2;3);c=4");
         // The group that begins with token 6.
-        assert_eq!(changed(&[6, 1, 2]), "a=1;b=[(2;3)];c=4");
-        assert_eq!(changed(&[6, 1, 3, 0]), "a=1;b=null;c=4");
-        assert_eq!(changed(&[6, 1, 5, 0, 1]), "a=1;b=a;c=4");
-        assert_eq!(changed(&[6, 1, 6, 0, 0, 1]), "a=1;b=d;c=4");
+        assert_eq!(changed(&[6, 1, 2, 0]), "a=1;b=null;c=4");
+        assert_eq!(changed(&[6, 1, 3, INSTEAD.len() + 1]), "a=1;b=\t(2;3);c=4");
+        assert_eq!(changed(&[6, 1, 2, end + 2]), "a=1;b=[(2;3)];c=4");
+        assert_eq!(changed(&[6, 1, 0, 0, 1]), "a=1;b=a;c=4");
+        assert_eq!(changed(&[6, 1, 1, 0, 0, 1]), "a=1;b=d;c=4");
         assert_eq!(change(b"", &[], &mut |_| 0), b"");
+    }
+
+    #[test]
+    fn each_change_of_each_part_is_made_once() {
+        let changed: Vec<_> = each_change(b"x y".to_vec()).collect();
+        assert_eq!(changed.len(), 3 * 2 * ALONE);
+        let expected: [&[u8]; 5] = [b"null y", b"x\n y", b"x", b"x[ ]y", b"x ,y"];
+        assert!(expected.iter().all(|text| changed.iter().any(|it| it == text)), "{changed:?}");
+    }
+
+    #[test]
+    fn a_group_becomes_the_list_of_its_values() {
+        let list = |text: &str| String::from_utf8(as_list(text.as_bytes())).unwrap();
+        assert_eq!(list(r#"{"a":1,"b":{"c":[2]},"d":"e"}"#), r#"[1,{"c":[2]},"e"]"#);
+        assert_eq!(list("{}"), "[]");
+        assert_eq!(list("a"), "a");
     }
 }

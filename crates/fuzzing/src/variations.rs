@@ -9,7 +9,7 @@ use crate::parts;
 /// The longest input that is made of random bytes alone.
 const RANDOM_BYTES_MAX: usize = 512;
 /// The longest input of any kind.
-const INPUT_BYTES_MAX: usize = 8 * 1024;
+const INPUT_BYTES_MAX: usize = 16 * 1024;
 /// The largest number of changes to one real input.
 const CHANGES_MAX: usize = 13;
 /// Bytes that have a meaning in a protocol, in TOML, in URLs or in SQL.

@@ -16,7 +16,7 @@ fuzzing::targets! {
     plan_cpus: cpus;
 }
 
-/// A plan that sets every key.
+/// A plan that sets many keys.
 pub(crate) const PLAN: &str = r#"
 name = "whole"
 title = "Everything said"
@@ -70,6 +70,15 @@ pub(crate) fn source(text: &str) -> Source {
 /// A plan is read, or its problems can be shown.
 fn plan(bytes: &[u8]) {
     read(source(&String::from_utf8_lossy(bytes)));
+}
+
+#[test]
+fn the_inputs_are_plans() {
+    for input in fuzzing::read("plan_text") {
+        let read = Plan::parse(source(&String::from_utf8_lossy(&input)));
+        let problems = read.err().map(|problems| problems.render(Color::Never));
+        assert_eq!(problems, None, "{}", fuzzing::line(&input));
+    }
 }
 
 fn read(source: Source) {

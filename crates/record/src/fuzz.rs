@@ -1,5 +1,7 @@
 //! Properties of the readers of a record's files that hold for any bytes.
 
+use std::collections::BTreeSet;
+use std::fmt::Debug;
 use std::io::{Cursor, Read as _};
 use std::path::Path;
 
@@ -67,6 +69,33 @@ fn trial(bytes: &[u8]) {
     let again: TrialFile = wire::parse(path(), &once).expect("what was written is read");
     let again = again.into_record().expect("what was written is read");
     assert_eq!(whole(&wire::pretty(&TrialFile::from(&again))), whole(&once));
+}
+
+/// Otherwise a search would have to find by chance what a reader takes, and most of it would never be read.
+#[test]
+fn the_first_inputs_are_read_and_lack_nothing() {
+    let run = wire::parse::<RunFile>(path(), &fuzzing::read("record_run")[0]).unwrap();
+    assert_eq!(absent(&run), BTreeSet::new());
+    // The first trial has one generator, the second one several.
+    let trials = &fuzzing::read("record_trial")[..2];
+    let trials = trials.iter().map(|it| wire::parse::<TrialFile>(path(), it).unwrap());
+    assert_eq!(absent(&trials.collect::<Vec<_>>()), BTreeSet::new());
+    for line in fuzzing::read("record_watched")[0].split(|byte| *byte == b'\n') {
+        let is_read = line.is_empty() || serde_json::from_slice::<WatchLine>(line).is_ok();
+        assert!(is_read, "{}", fuzzing::line(line));
+    }
+}
+
+/// The names of fields that have no value anywhere, by the debug form.
+fn absent(file: &impl Debug) -> BTreeSet<String> {
+    let shown = format!("{file:?}");
+    let fields = shown.split([',', '{']).filter_map(|field| field.trim().split_once(": "));
+    let (absent, present): (Vec<_>, Vec<_>) =
+        fields.partition(|(_, value)| value.starts_with("None") || value.starts_with("[]"));
+    let names = |fields: Vec<(&str, &str)>| -> BTreeSet<String> {
+        fields.into_iter().map(|(name, _)| name.to_owned()).collect()
+    };
+    &names(absent) - &names(present)
 }
 
 /// A trial with a transaction and a statement, without intervals.

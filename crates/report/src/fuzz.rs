@@ -58,6 +58,18 @@ fn views(bytes: &[u8]) {
     assert_eq!(scripts(&html(&digest)), SCRIPTS.with(|scripts| *scripts), "a text is a script");
 }
 
+#[test]
+fn the_views_are_those_of_whole_records() {
+    for input in fuzzing::read("report_views") {
+        let folder = tempfile::tempdir().unwrap();
+        write(folder.path(), &input);
+        let run = Run::open(folder.path()).unwrap();
+        let trial = &run.trials[0];
+        assert_eq!(trial.damage, None, "{}", fuzzing::line(&input));
+        assert!(!trial.intervals.is_empty() && !trial.watched.hosts.is_empty());
+    }
+}
+
 fn write(folder: &Path, bytes: &[u8]) {
     fs::create_dir_all(folder.join("trials/0000")).expect("no folder for a record");
     let mut parts = bytes.splitn(FILES.len(), |byte| *byte == SEPARATOR);
