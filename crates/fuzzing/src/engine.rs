@@ -14,6 +14,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use proptest::prelude::Rng as _;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 
+use crate::check::Property;
 use crate::parts;
 
 /// The folder of all inputs that searches have found; set to search.
@@ -37,7 +38,7 @@ unsafe extern "C" {
 static SEARCH: OnceLock<Search> = OnceLock::new();
 
 struct Search {
-    property: fn(&[u8]),
+    property: Property,
     corpus: Vec<Vec<u8>>,
     /// What is left of the changes of single parts of the corpus, each of which is tried once.
     single_changes: Mutex<Box<dyn Iterator<Item = Vec<u8>> + Send>>,
@@ -46,7 +47,7 @@ struct Search {
 }
 
 /// Searches when the environment asks for it; false when it does not.
-pub(crate) fn run(corpus: &[Vec<u8>], property: fn(&[u8])) -> bool {
+pub(crate) fn run(corpus: &[Vec<u8>], property: Property) -> bool {
     let Some(folder) = env::var_os(FOLDER) else { return false };
     search(corpus, property, Path::new(&folder));
     true
@@ -54,7 +55,7 @@ pub(crate) fn run(corpus: &[Vec<u8>], property: fn(&[u8])) -> bool {
 
 /// Looks for inputs that reach new edges until it is interrupted. An input that breaks the property ends the process;
 /// it is written beside the folder, and the last input is always there with its length before it.
-fn search(corpus: &[Vec<u8>], property: fn(&[u8]), folder: &Path) {
+fn search(corpus: &[Vec<u8>], property: Property, folder: &Path) {
     fs::create_dir_all(folder).expect("no folder for inputs");
     for (index, input) in corpus.iter().enumerate() {
         fs::write(folder.join(format!("corpus-{index}")), input).expect("no input is written");

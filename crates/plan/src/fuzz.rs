@@ -68,8 +68,8 @@ pub(crate) fn source(text: &str) -> Source {
 }
 
 /// A plan is read, or its problems can be shown.
-fn plan(bytes: &[u8]) {
-    read(source(&String::from_utf8_lossy(bytes)));
+fn plan(bytes: &[u8]) -> Option<()> {
+    read(source(&String::from_utf8_lossy(bytes)))
 }
 
 #[test]
@@ -81,44 +81,50 @@ fn the_inputs_are_plans() {
     }
 }
 
-fn read(source: Source) {
+fn read(source: Source) -> Option<()> {
     match Plan::parse(source) {
         Ok(plan) => {
             let _ = (plan.trials().len(), plan.estimate(), format!("{plan:?}"));
+            Some(())
         }
         Err(problems) => {
             assert!(!problems.problems.is_empty(), "an error without a problem");
             assert!(!problems.render(Color::Always).is_empty(), "a problem that cannot be shown");
+            None
         }
     }
 }
 
 /// An override is applied, or its problems can be shown.
-fn overridden(bytes: &[u8]) {
+fn overridden(bytes: &[u8]) -> Option<()> {
     let text = String::from_utf8_lossy(bytes).into_owned();
     match source(PLAN).with_overrides(&[text]) {
         Ok(source) => read(source),
-        Err(problems) => assert!(!problems.rendered.is_empty(), "a problem that cannot be shown"),
+        Err(problems) => {
+            assert!(!problems.rendered.is_empty(), "a problem that cannot be shown");
+            None
+        }
     }
 }
 
 /// The displayed form of a duration is read as the same duration.
-fn units(bytes: &[u8]) {
+fn units(bytes: &[u8]) -> Option<()> {
     let text = String::from_utf8_lossy(bytes);
     let _ = (parse_bytes(&text), parse_count(&text));
-    if let Some(duration) = parse_duration(&text) {
-        let shown = show_duration(duration);
-        assert_eq!(parse_duration(&shown), Some(duration), "{shown:?} from {text:?}");
-    }
+    let duration = parse_duration(&text)?;
+    let shown = show_duration(duration);
+    assert_eq!(parse_duration(&shown), Some(duration), "{shown:?} from {text:?}");
+    Some(())
 }
 
 /// The displayed form of a list of CPUs is read as the same list, and is not longer.
-fn cpus(bytes: &[u8]) {
+fn cpus(bytes: &[u8]) -> Option<()> {
     let text = String::from_utf8_lossy(bytes);
-    let Ok(list) = CpuList::parse(&text) else { return };
+    let list = CpuList::parse(&text).ok()?;
     let shown = list.to_string();
     assert_eq!(CpuList::parse(&shown), Ok(list), "{shown:?} from {text:?}");
     assert!(shown.len() <= text.len(), "{shown:?} from {text:?}");
+    Some(())
 }
 
 /// A password in a URL, a variable or an argument is removed everywhere, and scrubbing twice has the same result as

@@ -49,8 +49,8 @@ fn whole(text: &[u8]) -> Value {
 }
 
 /// A run.json that is read and written again stays the same.
-fn run(bytes: &[u8]) {
-    let Ok(file) = wire::parse::<RunFile>(path(), bytes) else { return };
+fn run(bytes: &[u8]) -> Option<()> {
+    let file = wire::parse::<RunFile>(path(), bytes).ok()?;
     let written = |file: RunFile| {
         let (status, ended) = (file.status(false), file.ended());
         let header = file.into_header(String::new());
@@ -59,16 +59,17 @@ fn run(bytes: &[u8]) {
     let once = written(file);
     let again = wire::parse(path(), &once).expect("what was written is read");
     assert_eq!(whole(&written(again)), whole(&once));
+    Some(())
 }
 
 /// A trial.json that is read and written again stays the same.
-fn trial(bytes: &[u8]) {
-    let Some(record) = wire::parse::<TrialFile>(path(), bytes).ok() else { return };
-    let Ok(record) = record.into_record() else { return };
+fn trial(bytes: &[u8]) -> Option<()> {
+    let record = wire::parse::<TrialFile>(path(), bytes).ok()?.into_record().ok()?;
     let once = wire::pretty(&TrialFile::from(&record));
     let again: TrialFile = wire::parse(path(), &once).expect("what was written is read");
     let again = again.into_record().expect("what was written is read");
     assert_eq!(whole(&wire::pretty(&TrialFile::from(&again))), whole(&once));
+    Some(())
 }
 
 /// Otherwise a search would have to find by chance what a reader takes, and most of it would never be read.

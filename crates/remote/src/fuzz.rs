@@ -45,15 +45,19 @@ fn frames(bytes: &[u8]) {
 }
 
 /// A message that is read is written as the same message, and a reading has as many processes as were asked for.
-fn messages(bytes: &[u8]) {
-    if let Ok(hello) = message::decode::<Hello>(bytes) {
+fn messages(bytes: &[u8]) -> Option<()> {
+    let hello = message::decode::<Hello>(bytes);
+    let reading = host_watch::reading(bytes, 2);
+    let is_read = hello.is_ok() || reading.is_ok();
+    if let Ok(hello) = hello {
         let written = message::encode(&hello).unwrap();
         assert_eq!(message::decode::<Hello>(&written).unwrap(), hello);
     }
-    if let Ok(reading) = host_watch::reading(bytes, 2) {
+    if let Ok(reading) = reading {
         let HostReading { processes, .. } = reading;
         assert_eq!(processes.len(), 2, "a reading of other processes");
     }
+    is_read.then_some(())
 }
 
 /// The mark of the conversation.
@@ -66,8 +70,8 @@ const NOISE_PIECE_BYTES: usize = 16 << 10;
 /// Lines, the bytes behind them and the end of patience are the same however the bytes are cut. Lines are bounded, and an
 /// opening that is found stands in its line as the script writes it. The first byte says how much noise comes before the
 /// rest, in lines when it is even and in one line when it is odd.
-fn conversation(bytes: &[u8]) {
-    let Some((noise, rest)) = bytes.split_first() else { return };
+fn conversation(bytes: &[u8]) -> Option<()> {
+    let (noise, rest) = bytes.split_first()?;
     let mut all = vec![b'x'; usize::from(*noise) * NOISE_BYTES];
     if noise % 2 == 0 {
         all.iter_mut().skip(NOISE_BYTES - 1).step_by(NOISE_BYTES).for_each(|byte| *byte = b'\n');
@@ -92,6 +96,7 @@ fn conversation(bytes: &[u8]) {
         Some(behind) => assert_eq!(Some(&*behind), raw.next(), "other bytes are behind the lines"),
         None => assert!(all.len() > NOISE_BYTES_MAX, "the bytes are not too many"),
     }
+    Some(())
 }
 
 /// The lines of bytes that come in these pieces, and the bytes behind them; `None` when too many came.
@@ -115,12 +120,12 @@ fn read_lines(pieces: &[&[u8]]) -> (Vec<String>, Option<Vec<u8>>) {
 
 /// A description that is taken has bounds, names no place of its own, and is the same when it is written and read again;
 /// another is refused with a reason.
-fn host(bytes: &[u8]) {
+fn host(bytes: &[u8]) -> Option<()> {
     let host = match host_watch::description(bytes) {
         Ok(host) => host,
         Err(why) => {
             assert!(!why.to_string().is_empty(), "no reason");
-            return;
+            return None;
         }
     };
     let names = host.processes.iter().map(|process| &process.name).chain([&host.name]);
@@ -129,4 +134,5 @@ fn host(bytes: &[u8]) {
     assert!(host.readings.is_empty() && host.joints_ns.is_empty(), "it brings readings");
     let written = serde_json::to_vec(&host).expect("a host has a form");
     assert_eq!(host_watch::description(&written).expect("what was written is read"), host);
+    Some(())
 }

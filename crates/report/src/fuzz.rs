@@ -40,12 +40,11 @@ fn scripts(page: &str) -> usize {
 }
 
 /// A record of anybody has all views: no text of it controls the terminal or becomes a part of the page's markup.
-fn views(bytes: &[u8]) {
+fn views(bytes: &[u8]) -> Option<()> {
     let run = FOLDER.with(|folder| {
         write(folder.path(), bytes);
-        Run::open(folder.path())
-    });
-    let Ok(run) = run else { return };
+        Run::open(folder.path()).ok()
+    })?;
     let digest = Digest::new(&run);
     for text in [summary(&digest, None, Some(80)), markdown(&digest)] {
         assert_eq!(visible(&text), text, "a control character is shown");
@@ -56,6 +55,7 @@ fn views(bytes: &[u8]) {
         assert!(rows.iter().all(|row| row.len() == rows[0].len()), "a row has other columns");
     }
     assert_eq!(scripts(&html(&digest)), SCRIPTS.with(|scripts| *scripts), "a text is a script");
+    Some(())
 }
 
 #[test]
@@ -131,17 +131,18 @@ fn cells(bytes: &[u8]) {
 }
 
 /// The text of a threshold is read as the same threshold.
-fn threshold(bytes: &[u8]) {
-    let Ok(threshold) = Threshold::parse(&String::from_utf8_lossy(bytes)) else { return };
+fn threshold(bytes: &[u8]) -> Option<()> {
+    let threshold = Threshold::parse(&String::from_utf8_lossy(bytes)).ok()?;
     let text = threshold.text();
     let again = Threshold::parse(&text).map(Threshold::text);
     assert_eq!(again, Ok(text));
+    Some(())
 }
 
 /// A verdict that is written and read again is the same, in the figures of its best trial as they are shown. Its text
 /// counts every trial of its record once, and names each dyno but the one that reads it.
-fn verdict(bytes: &[u8]) {
-    let Some(verdict) = Verdict::parse(bytes) else { return };
+fn verdict(bytes: &[u8]) -> Option<()> {
+    let verdict = Verdict::parse(bytes)?;
     let json = verdict.json();
     let again = Verdict::parse(json.as_bytes()).expect("what was written is read");
     let shown = |verdict: &Verdict| {
@@ -157,4 +158,5 @@ fn verdict(bytes: &[u8]) {
         !tps.starts_with('-') && p99.strip_prefix('-').is_none_or(str::is_empty),
         "{tps} {p99}"
     );
+    Some(())
 }

@@ -70,11 +70,11 @@ fn packets(bytes: &[u8]) {
     assert!(!matches!(whole.next(), Ok(Some(_))), "cuts lose a message");
 }
 
-fn handshake(bytes: &[u8]) {
-    if let Ok(greeting) = Greeting::parse(bytes) {
-        assert!(greeting.nonce.len() <= 20, "a challenge of {} bytes", greeting.nonce.len());
-    }
+fn handshake(bytes: &[u8]) -> Option<()> {
     let _ = AuthReply::parse(bytes);
+    let greeting = Greeting::parse(bytes).ok()?;
+    assert!(greeting.nonce.len() <= 20, "a challenge of {} bytes", greeting.nonce.len());
+    Some(())
 }
 
 /// The counts of an answer equal those of its decoded rows, however it is split, in bounded memory.
@@ -181,18 +181,18 @@ fn cells(rows: &Rows, row: usize) -> String {
 }
 
 /// A server's error message can be shown on a terminal.
-fn server_error(bytes: &[u8]) {
-    if let Ok(error) = ServerError::parse(bytes) {
-        let _ = (error.class(), error.remedy());
-        let is_shown = |text: &str| !text.contains(|letter: char| letter.is_control());
-        assert!(is_shown(&error.message) && is_shown(&error.state), "{error:?}");
-        assert!(error.message.chars().count() <= 1_024, "a message without end");
-    }
+fn server_error(bytes: &[u8]) -> Option<()> {
+    let error = ServerError::parse(bytes).ok()?;
+    let _ = (error.class(), error.remedy());
+    let is_shown = |text: &str| !text.contains(|letter: char| letter.is_control());
+    assert!(is_shown(&error.message) && is_shown(&error.state), "{error:?}");
+    assert!(error.message.chars().count() <= 1_024, "a message without end");
+    Some(())
 }
 
 /// A prepared statement of any shape is executed with a request whose length matches its headers.
-fn prepared(bytes: &[u8]) {
-    let Ok(prepared) = Prepared::parse(bytes) else { return };
+fn prepared(bytes: &[u8]) -> Option<()> {
+    let prepared = Prepared::parse(bytes).ok()?;
     let _ = prepared.packets_to_come(true) + prepared.packets_to_come(false);
     let mut bound = BoundTypes::new(prepared.parameters);
     // Sometimes long enough for a request of more than a packet. Not always: all time would go into copying it.
@@ -209,6 +209,7 @@ fn prepared(bytes: &[u8]) {
     // A request that is longer than a packet is several.
     let packets = payload.len() / PACKET_BYTES_MAX + 1;
     assert_eq!((usize::from(last) + 1, payload.len() + 4 * packets), (packets, request.len()));
+    Some(())
 }
 
 /// A template keeps its text, and a value that is filled in stays within its quotes.

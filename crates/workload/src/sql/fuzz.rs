@@ -13,9 +13,9 @@ fuzzing::targets! {
 }
 
 /// A statement that is written with its parameters is read as the same statement.
-fn statements(bytes: &[u8]) {
+fn statements(bytes: &[u8]) -> Option<()> {
     let text = String::from_utf8_lossy(bytes);
-    let Ok(items) = split(&text) else { return };
+    let items = split(&text).ok()?;
     let lines = text.lines().count().max(1);
     for item in items {
         let Item::Statement(statement) = item else { continue };
@@ -29,16 +29,17 @@ fn statements(bytes: &[u8]) {
         let same: Vec<&str> = again.parameters.iter().map(|(name, _)| &**name).collect();
         assert_eq!((again.marked(), same), (statement.marked(), names));
     }
+    Some(())
 }
 
 /// Every transaction of a file has statements, whose parameters have values of the same file, and the draws of a seed are
 /// the same each time.
-fn file(bytes: &[u8]) {
+fn file(bytes: &[u8]) -> Option<()> {
     let text = String::from_utf8_lossy(bytes);
     let variables = BTreeMap::from([("scale".to_owned(), Cell::Int(3))]);
     let context = ParseContext { file: "my.sql", stem: "my", variables: &variables };
     let mut slots = vec![Cell::Int(0)];
-    let Ok(script) = read(&text, &context, &mut slots) else { return };
+    let script = read(&text, &context, &mut slots).ok()?;
     assert!(!script.transactions.is_empty());
     for transaction in &script.transactions {
         assert!(!transaction.statements.is_empty() && transaction.weight > 0);
@@ -55,4 +56,5 @@ fn file(bytes: &[u8]) {
             assert!(statement.parameters.iter().all(|slot| *slot < slots.len()));
         }
     }
+    Some(())
 }

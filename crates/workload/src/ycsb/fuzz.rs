@@ -16,13 +16,13 @@ const DRAWS: usize = 20;
 
 /// A histogram that is written and read again is the same. Its lengths fit into a packet, each that was counted can be
 /// drawn, and no other is. One that is refused is refused with a reason.
-fn lengths(bytes: &[u8]) {
+fn lengths(bytes: &[u8]) -> Option<()> {
     let given = String::from_utf8_lossy(bytes);
     let buckets = match histogram(&given) {
         Ok(buckets) => buckets,
         Err(why) => {
             assert!(!why.is_empty(), "no reason");
-            return;
+            return None;
         }
     };
     let mut text = "BlockSize\t1\n".to_owned();
@@ -44,6 +44,7 @@ fn lengths(bytes: &[u8]) {
         assert!(counted.contains(&length), "{length} was not counted");
         assert!(length <= lengths.most(), "{length} is more than the most");
     }
+    Some(())
 }
 
 /// Properties whose letters are all written as escapes are read as the same properties.
