@@ -2,6 +2,7 @@
 //! every edge of the program, and links libFuzzer into them.
 #![expect(unsafe_code, reason = "libFuzzer is C++")]
 
+use std::collections::HashSet;
 use std::env;
 use std::ffi::{CString, c_char, c_int, c_uint};
 use std::fs::{self, File};
@@ -40,8 +41,7 @@ static SEARCH: OnceLock<Search> = OnceLock::new();
 struct Search {
     property: Property,
     corpus: Vec<Vec<u8>>,
-    /// What is left of the changes of single parts of the corpus, each of which is tried once.
-    single_changes: Mutex<Box<dyn Iterator<Item = Vec<u8>> + Send>>,
+    single_changes: Mutex<SingleChanges>,
     /// The input at hand: a process that a signal ends, as after an overflow of the stack, cannot write it any more.
     last: File,
 }
@@ -61,9 +61,7 @@ fn search(corpus: &[Vec<u8>], property: Property, folder: &Path) {
         fs::write(folder.join(format!("corpus-{index}")), input).expect("no input is written");
     }
     let last = File::create(folder.with_extension("last")).expect("no file for an input");
-    let texts = corpus.to_vec();
-    let texts = texts.into_iter().filter(|input| str::from_utf8(input).is_ok());
-    let single_changes = Mutex::new(Box::new(texts.flat_map(parts::each_change)) as _);
+    let single_changes = Mutex::default();
     SEARCH.get_or_init(|| Search { property, corpus: corpus.to_vec(), single_changes, last });
     let faults = format!("-artifact_prefix={}.", folder.display());
     let folder = folder.display().to_string();
@@ -114,10 +112,13 @@ extern "C" fn change(data: *mut u8, length: usize, most: usize, seed: c_uint) ->
 }
 
 impl Search {
-    /// The next of the single changes, or else a change of this input if it is a text.
+    /// A change of a text by its parts: of each text that libFuzzer takes up, each single change once, in turn with changes
+    /// that are drawn.
     fn changed_by_parts(&self, input: &[u8], seed: c_uint) -> Option<Vec<u8>> {
         let mut single_changes = self.single_changes.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(changed) = single_changes.next() {
+        if (seed / 2).is_multiple_of(2)
+            && let Some(changed) = single_changes.next(input)
+        {
             return Some(changed);
         }
         str::from_utf8(input).ok()?;
@@ -126,6 +127,27 @@ impl Search {
         let mut random = TestRng::from_seed(RngAlgorithm::ChaCha, &whole_seed);
         let draw = &mut |below| random.next_u32() as usize % below;
         Some(parts::change(input, &self.corpus, draw))
+    }
+}
+
+/// The single changes of one text after the other.
+#[derive(Default)]
+struct SingleChanges {
+    /// What is left of the present text.
+    left: Option<Box<dyn Iterator<Item = Vec<u8>> + Send>>,
+    /// The texts until now.
+    known: HashSet<Vec<u8>>,
+}
+
+impl SingleChanges {
+    /// The next change of the present text, or the first one of `input` if that is new.
+    fn next(&mut self, input: &[u8]) -> Option<Vec<u8>> {
+        if let Some(changed) = self.left.as_mut().and_then(Iterator::next) {
+            return Some(changed);
+        }
+        let is_new = str::from_utf8(input).is_ok() && self.known.insert(input.to_vec());
+        self.left = is_new.then(|| Box::new(parts::each_change(input.to_vec())) as _);
+        self.left.as_mut()?.next()
     }
 }
 
