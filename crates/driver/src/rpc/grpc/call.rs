@@ -15,8 +15,6 @@ use super::status;
 
 /// What a call ends with that the server has reset.
 pub(super) const RESET: &str = "the server reset the stream of the call";
-/// The code of a call whose message is too long. Every client of gRPC has such a limit, and calls it so.
-pub(super) const TOO_LONG: &str = "RESOURCE_EXHAUSTED";
 
 /// The end of a call.
 #[derive(Debug, PartialEq, Eq)]
@@ -104,9 +102,10 @@ fn poll_head(
 fn body_end(fault: BodyFault) -> CallEnd {
     let text = fault.to_string();
     match fault {
+        // Every client of gRPC has such a limit, and calls it so.
         BodyFault::TooLong { .. } => CallEnd::Answered(Err(Box::new(ServiceError {
             class: ErrorClass::Framework,
-            code: TOO_LONG.to_owned(),
+            code: "RESOURCE_EXHAUSTED".to_owned(),
             message: text,
         }))),
         _ => CallEnd::Broken(Malformed(text)),
