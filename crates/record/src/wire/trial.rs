@@ -240,10 +240,11 @@ impl TrialFile {
         at_most("operations", self.operations.len(), 10_000)?;
         at_most("conditions", self.conditions.len(), 5_000)?;
         at_most("servers that exited", self.member_exits.len(), 5_000)?;
-        at_most("trials before it", self.index, BEFORE_MAX)?;
-        at_most("repetitions before it", self.repetition as usize, BEFORE_MAX)?;
-        at_most("windows before it", self.window.unwrap_or(0) as usize, BEFORE_MAX)?;
-        at_most("probes before it", self.probe.map_or(0, |probe| probe.number), BEFORE_MAX)?;
+        let Self { index, repetition, window, probe, .. } = &self;
+        at_most("trials before it", *index, BEFORE_MAX)?;
+        at_most("repetitions before it", *repetition as usize, BEFORE_MAX)?;
+        at_most("windows before it", window.unwrap_or(0) as usize, BEFORE_MAX)?;
+        at_most("probes before it", probe.map_or(0, |probe| probe.number), BEFORE_MAX)?;
         let of_end = self.end.as_mut().map(|end| mem::take(&mut end.outages)).unwrap_or_default();
         let outages = self.outages.into_iter().chain(of_end).collect();
         let conditions = self.conditions.into_iter().map(Condition::from).collect();
