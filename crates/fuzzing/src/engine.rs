@@ -115,13 +115,13 @@ impl Search {
     /// A change of a text by its parts: of each text that libFuzzer takes up, each single change once, in turn with changes
     /// that are drawn.
     fn changed_by_parts(&self, input: &[u8], seed: c_uint) -> Option<Vec<u8>> {
+        str::from_utf8(input).ok()?;
         let mut single_changes = self.single_changes.lock().unwrap_or_else(PoisonError::into_inner);
         if (seed / 2).is_multiple_of(2)
             && let Some(changed) = single_changes.next(input)
         {
             return Some(changed);
         }
-        str::from_utf8(input).ok()?;
         let mut whole_seed = [0; 32];
         whole_seed[..size_of_val(&seed)].copy_from_slice(&seed.to_le_bytes());
         let mut random = TestRng::from_seed(RngAlgorithm::ChaCha, &whole_seed);
@@ -145,7 +145,7 @@ impl SingleChanges {
         if let Some(changed) = self.left.as_mut().and_then(Iterator::next) {
             return Some(changed);
         }
-        let is_new = str::from_utf8(input).is_ok() && self.known.insert(input.to_vec());
+        let is_new = self.known.insert(input.to_vec());
         self.left = is_new.then(|| Box::new(parts::each_change(input.to_vec())) as _);
         self.left.as_mut()?.next()
     }

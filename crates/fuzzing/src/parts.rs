@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-/// What may stand in place of a part: values of all kinds, marks, and a byte that is none.
+/// What may stand in place of a part: values of all kinds, nothing, marks, and a control character.
 const INSTEAD: [&[u8]; 24] = [
     b"null",
     b"true",
@@ -32,7 +32,7 @@ const INSTEAD: [&[u8]; 24] = [
 ];
 /// What may come before a part.
 const BEFORE: [&[u8]; 5] = [b" ", b"\t", b"\n", b"\r", b","];
-/// The changes of a part that need nothing but the part.
+/// The number of changes that need nothing but the part; [`changed_alone`] makes them.
 const ALONE: usize = INSTEAD.len() + BEFORE.len() + 4;
 
 /// A text with one part changed: removed, doubled, put into a list, replaced, with something before it, or the end of the
@@ -206,9 +206,10 @@ mod tests {
             let draw = &mut |below| *draws.next().expect("a draw") % below;
             String::from_utf8(change(text, std::slice::from_ref(&other), draw)).expect("a text")
         };
+        let removal = INSTEAD.iter().position(|new| new.is_empty()).expect("a removal");
         let end = INSTEAD.len() + BEFORE.len();
         // The member that begins with token 4, which is `b`.
-        assert_eq!(changed(&[4, 0, 2, 16]), "a=1;c=4");
+        assert_eq!(changed(&[4, 0, 2, removal]), "a=1;c=4");
         assert_eq!(changed(&[4, 0, 2, end]), "a=1;");
         assert_eq!(changed(&[4, 0, 2, end + 1]), "a=1;b=(2;3);b=(2;3);c=4");
         // The group that begins with token 6.

@@ -72,7 +72,7 @@ fn trial(bytes: &[u8]) -> Option<()> {
     Some(())
 }
 
-/// Otherwise a search would have to find by chance what a reader takes, and most of it would never be read.
+/// A search does not find the name of a field by chance: the reader of one that no input has would not be tested.
 #[test]
 fn the_first_inputs_are_read_and_lack_nothing() {
     let run = wire::parse::<RunFile>(path(), &fuzzing::read("record_run")[0]).unwrap();
