@@ -26,6 +26,9 @@ const POLL_PERIOD: Duration = Duration::from_millis(200);
 /// memory. Source: its `FuzzerOptions.h`.
 const INTERRUPTED: i32 = 72;
 const FAULTS: [i32; 3] = [77, 70, 71];
+/// A file system in memory. On ext4, a file that is replaced is written to the disk at once (`auto_da_alloc`), and a
+/// target that writes files waits most of the time.
+const MEMORY: &str = "/dev/shm";
 
 /// When a search ends.
 #[derive(Clone, Copy, Debug)]
@@ -58,7 +61,9 @@ pub(super) fn observe(
     interrupt: &Interrupt,
 ) -> anyhow::Result<Figures> {
     shell::say(command);
-    command.env("DYNO_FUZZ_FOLDER", inputs);
+    let files = tempfile::tempdir_in(MEMORY).or_else(|_| tempfile::tempdir());
+    let files = files.context("no folder for the files of a search")?;
+    command.env("DYNO_FUZZ_FOLDER", inputs).env("TMPDIR", files.path());
     interrupt.check()?;
     let (clock, earlier_cpu) = (Clock::monotonic(), figures.cpu);
     let is_over = || limits.wall.is_some_and(|wall| Duration::from_nanos(clock.now()) >= wall);
