@@ -33,10 +33,12 @@ const INSTEAD: [&[u8]; 24] = [
 /// What may come before a part.
 const BEFORE: [&[u8]; 5] = [b" ", b"\t", b"\n", b"\r", b","];
 /// The number of changes that need nothing but the part; [`changed_alone`] makes them.
-const ALONE: usize = INSTEAD.len() + BEFORE.len() + 4;
+const ALONE: usize = INSTEAD.len() + BEFORE.len() + 5;
+/// How often a part is repeated. Sorting and maps of the standard library do more from 33 elements on than with fewer.
+const MANY: usize = 40;
 
-/// A text with one part changed: removed, doubled, put into a list, replaced, with something before it, or the end of the
-/// text before it; or with a part of this text or of another in its place. `draw` gives a number below another one.
+/// A text with one part changed: removed, doubled, repeated, put into a list, replaced, with something before it, or the end
+/// of the text before it; or with a part of this text or of another in its place. `draw` gives a number below another one.
 pub(crate) fn change(
     text: &[u8],
     others: &[Vec<u8>],
@@ -76,8 +78,41 @@ fn changed_alone(text: &[u8], part: Range<usize>, change: usize) -> Vec<u8> {
         0 => before.to_vec(),
         1 => [before, old, old, after].concat(),
         2 => [before, b"[", old, b"]", after].concat(),
+        3 => [before, &many(old), after].concat(),
         _ => [before, &as_list(old), after].concat(),
     }
+}
+
+/// A member of a list many times, each with a name of its own, a group many times, or a long text.
+fn many(part: &[u8]) -> Vec<u8> {
+    let tokens = tokens(part);
+    let (Some(first), Some(last)) = (tokens.first(), tokens.last()) else { return Vec::new() };
+    let is_quoted = matches!(part[0], b'"' | b'\'' | b'`') && first.len() > 1;
+    let name = if is_quoted { &part[..first.end - 1] } else { &part[first.clone()] };
+    if first == last {
+        // A text alone, whose quotes stay.
+        let inner = &part[usize::from(is_quoted)..name.len()];
+        return [&part[..name.len()], &inner.repeat(MANY - 1), &part[name.len()..]].concat();
+    }
+    let mut copies = Vec::new();
+    for number in 1..MANY {
+        if is_of_word(&part[0]) || is_quoted {
+            copies.extend_from_slice(
+                &[name, number.to_string().as_bytes(), &part[name.len()..]].concat(),
+            );
+        } else {
+            copies.extend_from_slice(part);
+        }
+        if !is_separator(part[last.start]) {
+            copies.push(b',');
+        }
+    }
+    copies.extend_from_slice(part);
+    copies
+}
+
+fn is_separator(byte: u8) -> bool {
+    matches!(byte, b',' | b';' | b'&' | b'\n')
 }
 
 /// A group of named values as a list of the values alone, as some formats allow.
@@ -137,9 +172,8 @@ fn part(text: &[u8], tokens: &[Range<usize>], is_member: bool) -> Range<usize> {
             b')' | b']' | b'}' => depth -= 1,
             _ => {}
         }
-        let is_separator = matches!(text[token.start], b',' | b';' | b'&' | b'\n');
         part.end = token.end;
-        if depth == 0 && (is_separator || !is_member) {
+        if depth == 0 && (is_separator(text[token.start]) || !is_member) {
             return part;
         }
     }
@@ -227,6 +261,19 @@ mod tests {
         assert_eq!(changed.len(), 3 * 2 * ALONE);
         let expected: [&[u8]; 5] = [b"null y", b"x\n y", b"x", b"x[ ]y", b"x ,y"];
         assert!(expected.iter().all(|text| changed.iter().any(|it| it == text)), "{changed:?}");
+    }
+
+    #[test]
+    fn a_repeated_part_has_names_of_its_own() {
+        let many = |text: &str| String::from_utf8(many(text.as_bytes())).unwrap();
+        let members = many(r#""a":{"b":1},"#);
+        assert!(members.starts_with(r#""a1":{"b":1},"a2":{"b":1},"#), "{members}");
+        assert!(members.ends_with(r#""a39":{"b":1},"a":{"b":1},"#), "{members}");
+        assert_eq!(many("a=1").split(',').nth(38), Some("a39=1"));
+        assert_eq!(many(r#"{"a":1}"#), [r#"{"a":1}"#; MANY].join(","));
+        assert_eq!(many(r#""ab""#), format!("\"{}\"", "ab".repeat(MANY)));
+        assert_eq!((many("7"), many("\"")), ("7".repeat(MANY), "\"".repeat(MANY)));
+        assert_eq!(many(""), "");
     }
 
     #[test]
