@@ -263,6 +263,15 @@ impl PartialEq for Options {
 
 impl fmt::Debug for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_map().entries(self.shown()).finish()
+        let mut map = f.debug_map();
+        for Entry { key, placed, .. } in &self.entries {
+            let text = match &placed.value {
+                Value::Text(text) => format!("{:?}", scrub::scrub_setting(key, text)),
+                // A table's text has the marks of its own texts: with others around them it would double at each level.
+                value => scrub::scrub_setting(key, &value.to_string()),
+            };
+            map.entry(key, &format_args!("{text}"));
+        }
+        map.finish()
     }
 }

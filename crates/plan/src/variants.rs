@@ -166,8 +166,8 @@ mod tests {
             let shown = system.options.shown().into_iter();
             shown.map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(" ")
         };
-        insta::assert_snapshot!(shown(small), @r#"settings={"max_connections": "100", "table_open_cache": "10"}"#);
-        insta::assert_snapshot!(shown(large), @r#"settings={"max_connections": "100", "table_open_cache": "20"} binary=/opt/mariadbd"#);
+        insta::assert_snapshot!(shown(small), @r#"settings={"max_connections": 100, "table_open_cache": 10}"#);
+        insta::assert_snapshot!(shown(large), @r#"settings={"max_connections": 100, "table_open_cache": 20} binary=/opt/mariadbd"#);
         assert_eq!(small.sql.run_session, ["SET a = 1"]);
         assert_eq!(large.sql.run_session, ["SET b = 2"]);
     }

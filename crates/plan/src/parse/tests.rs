@@ -109,10 +109,7 @@ fn systems_and_workloads_have_several_spellings() {
     assert_eq!(lite("system.use = \"sqlite\""), expected("sqlite", "{}"));
     assert_eq!(lite("[systems.sqlite]"), expected("sqlite", "{}"));
     assert_eq!(lite("[systems]\na-b = \"sqlite\""), expected("a-b", "{}"));
-    assert_eq!(
-        lite("[systems.a]\nkind = \"sqlite\"\nfile = 1"),
-        expected("a", "{\"file\": \"1\"}")
-    );
+    assert_eq!(lite("[systems.a]\nkind = \"sqlite\"\nfile = 1"), expected("a", "{\"file\": 1}"));
     assert_eq!(lite("systems.a = { kind = \"sqlite\" }"), expected("a", "{}"));
     let url = "{\"url\": \"mysql://u:***@h/d\"}".to_owned();
     let far = |name: &str| (name.to_owned(), "mysql".to_owned(), url.clone());
@@ -120,6 +117,19 @@ fn systems_and_workloads_have_several_spellings() {
     assert_eq!(lite("[systems.db]\nurl = [\"tidb://h/d\", \"tidb://i/d\"]").1, "mysql");
     assert_eq!(lite("[systems.db]\nkind = \"mariadb://u:p@h/d\"").1, "mysql");
     assert_eq!(lite("system = \"mysql://u:p@h/d\""), far("mysql"));
+}
+
+#[test]
+fn deep_tables_are_shown_with_single_marks() {
+    let plan = parse(&format!(
+        "workload = \"w\"\n[systems.sqlite.{}]\nb = \"\\\"\"\nc = 1",
+        ["x"; 60].join(".")
+    ));
+    let shown = format!("{:?}", plan.systems[0].options);
+    assert_eq!(
+        shown,
+        format!("{}{{\"b\": \"\\\"\", \"c\": 1}}{}", "{\"x\": ".repeat(60), "}".repeat(60))
+    );
 }
 
 #[test]
@@ -608,7 +618,7 @@ fn wrong_kinds_of_values_in_place_of_tables() {
 fn wrong_kinds_of_values_in_a_load() {
     let load = "clients = { low = 1 }\ntime = 5\nthink_time = \"a while\"";
     insta::assert_snapshot!(wrong_load(load), @r#"
-    error: `clients` is {"low": "1"}, not a whole number
+    error: `clients` is {"low": 1}, not a whole number
      --> plans/x.toml:4:11
       |
     4 | clients = { low = 1 }
