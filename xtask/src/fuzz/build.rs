@@ -1,10 +1,11 @@
 //! Builds the tests of all rooms with targets, with libFuzzer and a counter on every edge, and lists the targets.
 
-use std::fs::{self, File};
+use std::fs;
+use std::io::{BufRead, BufReader, Seek};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use serde_json::Value;
 use toml::Table;
 
@@ -64,6 +65,7 @@ pub(crate) fn targets(
         let mut list = Command::new(&program);
         let listed = list.args(["--list", "--format", "terse"]).output();
         let listed = listed.with_context(|| format!("cannot run {}", program.display()))?;
+        ensure!(listed.status.success(), "{} does not list its tests", program.display());
         targets.extend(of_list(&String::from_utf8_lossy(&listed.stdout), root, &program));
     }
     targets.sort_by(|one, other| one.name.cmp(&other.name));
@@ -91,7 +93,7 @@ fn libfuzzer(interrupt: &Interrupt) -> anyhow::Result<PathBuf> {
     let mut build = shell::cargo(&["build", "--release", "--locked"]);
     build.args(["--manifest-path", "fuzz/Cargo.toml"]);
     build.arg("--target-dir").arg(folder().join("libfuzzer"));
-    let messages = messages(&mut build, "libfuzzer.json", interrupt)?;
+    let messages = messages(&mut build, interrupt)?;
     let built = messages.iter().find(|message| {
         let package = message["package_id"].as_str().unwrap_or_default();
         message["reason"] == "build-script-executed" && package.contains("libfuzzer-sys")
@@ -119,7 +121,7 @@ fn tests(
     let flags: Vec<&str> =
         INSTRUMENTATION.into_iter().chain(link.iter().map(String::as_str)).collect();
     build.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"));
-    let messages = messages(&mut build, &format!("{output}.json"), interrupt)?;
+    let messages = messages(&mut build, interrupt)?;
     let programs = messages.iter().filter(|message| message["profile"]["test"] == true);
     Ok(programs.filter_map(|message| message["executable"].as_str()).map(PathBuf::from).collect())
 }
@@ -159,13 +161,14 @@ fn host() -> anyhow::Result<String> {
 }
 
 /// Runs cargo, and returns the messages that it writes for programs.
-fn messages(build: &mut Command, file: &str, interrupt: &Interrupt) -> anyhow::Result<Vec<Value>> {
-    let path = folder().join(file);
-    let file = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
-    build.arg("--message-format=json-render-diagnostics").stdout(file);
+fn messages(build: &mut Command, interrupt: &Interrupt) -> anyhow::Result<Vec<Value>> {
+    // Another search may build in the same folder, so that the file has no name.
+    let mut file = tempfile::tempfile().context("no file for the messages of cargo")?;
+    build.arg("--message-format=json-render-diagnostics").stdout(file.try_clone()?);
     if !shell::run(build, interrupt)?.success() {
         bail!("the build failed; libFuzzer needs a compiler of C++, such as g++");
     }
-    let text = fs::read_to_string(&path).with_context(|| format!("no {}", path.display()))?;
-    Ok(text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect())
+    file.rewind()?;
+    let messages = BufReader::new(file).lines();
+    messages.map(|line| Ok(serde_json::from_str(&line?)?)).collect()
 }
