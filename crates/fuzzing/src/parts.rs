@@ -94,21 +94,13 @@ fn many(part: &[u8]) -> Vec<u8> {
         let inner = &part[usize::from(is_quoted)..name.len()];
         return [&part[..name.len()], &inner.repeat(MANY - 1), &part[name.len()..]].concat();
     }
-    let mut copies = Vec::new();
-    for number in 1..MANY {
-        if is_of_word(&part[0]) || is_quoted {
-            copies.extend_from_slice(
-                &[name, number.to_string().as_bytes(), &part[name.len()..]].concat(),
-            );
-        } else {
-            copies.extend_from_slice(part);
-        }
-        if !is_separator(part[last.start]) {
-            copies.push(b',');
-        }
-    }
-    copies.extend_from_slice(part);
-    copies
+    let is_named = is_quoted || is_of_word(&part[0]);
+    let separator: &[u8] = if is_separator(part[last.start]) { b"" } else { b"," };
+    let copy = |number: usize| {
+        let number = if is_named { number.to_string() } else { String::new() };
+        [name, number.as_bytes(), &part[name.len()..], separator].concat()
+    };
+    (1..MANY).flat_map(copy).chain(part.iter().copied()).collect()
 }
 
 fn is_separator(byte: u8) -> bool {
