@@ -264,13 +264,12 @@ impl PartialEq for Options {
 impl fmt::Debug for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut map = f.debug_map();
-        for Entry { key, placed, .. } in &self.entries {
-            let text = match &placed.value {
-                Value::Text(text) => format!("{:?}", scrub::scrub_setting(key, text)),
-                // A table's text has the marks of its own texts: with others around them it would double at each level.
-                value => scrub::scrub_setting(key, &value.to_string()),
+        for (entry, (key, text)) in self.entries.iter().zip(self.shown()) {
+            match entry.placed.value {
+                Value::Text(_) => map.entry(&key, &text),
+                // The texts in a table have their marks: with others around them these would double at each level.
+                _ => map.entry(&key, &format_args!("{text}")),
             };
-            map.entry(key, &format_args!("{text}"));
         }
         map.finish()
     }
