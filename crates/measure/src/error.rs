@@ -25,7 +25,6 @@ pub enum ErrorClass {
     Connection,
     /// The server refused the login: the user, its password, the host or the database.
     Login,
-    /// The peer broke the protocol.
     Protocol,
     /// The RPC framework answered in the method's place: unknown method, overload, a time-out of the server.
     Framework,
@@ -52,7 +51,6 @@ impl ErrorClass {
         Self::Server,
     ];
 
-    /// Its name in files and tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::Deadlock => "deadlock",
@@ -91,7 +89,6 @@ impl fmt::Display for ErrorClass {
 /// when it gave none.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ErrorKey {
-    /// The class.
     pub class: ErrorClass,
     /// The peer's own code.
     pub code: String,
@@ -217,7 +214,6 @@ impl FailureExamples {
         Self(mapped.collect())
     }
 
-    /// Whether nothing has failed.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

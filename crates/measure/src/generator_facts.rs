@@ -15,7 +15,6 @@ pub struct HostFacts {
     pub cores: u32,
     /// The system's kernel with its version.
     pub kernel: String,
-    /// The build of the program.
     pub build: String,
     /// Identifies the running kernel, and so the machine: it is the same in all containers of one. Empty when not known.
     #[serde(default)]
@@ -41,7 +40,6 @@ pub struct ClockComparison {
     pub uncertainty_ns: Nanos,
 }
 
-/// The clock of a generator in a trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GeneratorClock {
     /// Before the load; the trial's times of this generator are translated with it.

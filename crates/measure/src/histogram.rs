@@ -138,7 +138,6 @@ impl LatencyHistogram {
         }
     }
 
-    /// Memory of its counts, bytes.
     pub fn bytes(&self) -> usize {
         let counters = self.counts.as_ref().map_or(0, Histogram::distinct_values);
         let packed = self.packed.as_ref().map_or(0, |packed| packed.bytes.len());
@@ -191,7 +190,6 @@ impl LatencyHistogram {
         }
     }
 
-    /// How many values were recorded.
     pub fn count(&self) -> u64 {
         match &self.packed {
             Some(packed) => packed.total,
@@ -199,7 +197,6 @@ impl LatencyHistogram {
         }
     }
 
-    /// Whether nothing was recorded.
     pub fn is_empty(&self) -> bool {
         self.count() == 0
     }

@@ -14,7 +14,6 @@ pub struct CpuTimes {
     pub user_ns: Nanos,
     /// In the kernel, on behalf of programs.
     pub system_ns: Nanos,
-    /// Idle.
     pub idle_ns: Nanos,
     /// Idle while a program waited for a disk.
     pub iowait_ns: Nanos,
@@ -69,11 +68,8 @@ pub struct NetworkCounters {
 /// Activity of a host's disks since it started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiskCounters {
-    /// Bytes read from disks.
     pub read_bytes: u64,
-    /// Bytes written to disks.
     pub written_bytes: u64,
-    /// Requests to disks.
     pub requests: u64,
     /// Only in records of earlier versions, in place of [`HostReading::disk_busy_ns`]: the longest time for which one
     /// of the disks had requests in flight, ns.
@@ -88,7 +84,6 @@ pub struct SegmentCounters {
     pub received: u64,
     /// Sent, with acknowledgements and without retransmissions.
     pub sent: u64,
-    /// Retransmitted.
     pub retransmitted: u64,
 }
 
@@ -108,10 +103,8 @@ pub struct HostReading {
     /// Context switches since the host started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_switches: Option<u64>,
-    /// Available memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_available_bytes: Option<u64>,
-    /// Disks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk: Option<DiskCounters>,
     /// For how long each disk has had requests in flight since the host started, ns, by the disk's name.
@@ -120,10 +113,8 @@ pub struct HostReading {
     /// All network interfaces but loopback.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<NetworkCounters>,
-    /// The loopback interface.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loopback: Option<NetworkCounters>,
-    /// Segments of TCP.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub segments: Option<SegmentCounters>,
     /// The watched processes in the order in which they were declared; `None` for one that has exited.
@@ -137,9 +128,7 @@ pub struct ProcessReading {
     pub user_ns: Nanos,
     /// CPU time in the kernel, of all its threads, ns.
     pub system_ns: Nanos,
-    /// Resident memory.
     pub rss_bytes: u64,
-    /// Number of threads.
     pub threads: u64,
     /// How many of its threads ran or waited for a CPU, sampled since the last reading.
     #[serde(default, skip_serializing_if = "Runnable::is_unknown")]
@@ -148,7 +137,6 @@ pub struct ProcessReading {
     /// which it was there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_switches: Option<u64>,
-    /// What it had disks do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk: Option<ProcessDisk>,
 }
@@ -163,7 +151,6 @@ impl ProcessReading {
 /// What a process had disks do, counted since it started; what caches absorbed is not in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessDisk {
-    /// Bytes that disks read for it.
     pub read_bytes: u64,
     /// Bytes that it had written to disks, or that the kernel will write for it.
     pub written_bytes: u64,
@@ -172,7 +159,6 @@ pub struct ProcessDisk {
 /// Samples of how many threads of a process ran or waited for a CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Runnable {
-    /// Number of samples.
     pub looks: u64,
     /// Sum of the samples.
     pub sum: u64,

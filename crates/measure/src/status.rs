@@ -3,7 +3,6 @@
 /// How a trial ended. A trial that dyno or the machine did not bring to an end has none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TrialStatus {
-    /// As planned.
     Complete,
     /// Someone asked for the end; what was measured until then stands.
     Interrupted,
@@ -14,7 +13,6 @@ pub enum TrialStatus {
 }
 
 impl TrialStatus {
-    /// Its name in files and tables.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Complete => "complete",

@@ -13,10 +13,8 @@ pub fn sum(counts: impl IntoIterator<Item = u64>) -> u64 {
     counts.into_iter().fold(0, u64::saturating_add)
 }
 
-/// The results of one operation in an interval.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OperationTally {
-    /// Latencies of successes.
     pub succeeded: LatencyHistogram,
     /// Times after which requests timed out. The true latency is at least that, so time-outs count in every
     /// percentile.
@@ -49,7 +47,6 @@ impl OperationTally {
         self.service.merge(&other.service);
     }
 
-    /// Packs its histograms.
     fn pack(&mut self) {
         self.succeeded.pack();
         self.timed_out.pack();
@@ -66,12 +63,9 @@ impl OperationTally {
     }
 }
 
-/// Numbers of statements by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueryCounts {
-    /// Statements that read.
     pub read: u64,
-    /// Statements that write.
     pub write: u64,
     /// Statements that do neither, such as BEGIN and COMMIT.
     pub other: u64,
@@ -89,7 +83,6 @@ impl QueryCounts {
         }
     }
 
-    /// All statements.
     pub fn total(self) -> u64 {
         sum([self.read, self.write, self.other])
     }
@@ -105,9 +98,7 @@ impl QueryCounts {
 /// Bytes that the client sent and received, without the headers of TCP and the layers below it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Traffic {
-    /// Bytes sent.
     pub sent_bytes: u64,
-    /// Bytes received.
     pub received_bytes: u64,
 }
 
@@ -138,7 +129,6 @@ impl ErrorCounts {
         self.fatal = sum([self.fatal, other.fatal]);
     }
 
-    /// All failures of this kind.
     pub fn total(self) -> u64 {
         sum([self.retried, self.ignored, self.fatal])
     }
@@ -151,9 +141,7 @@ pub struct Tally {
     pub operations: Vec<OperationTally>,
     /// Statements sent and answered.
     pub queries: QueryCounts,
-    /// Transactions that succeeded.
     pub transactions: u64,
-    /// Transactions that were given up.
     pub failed_transactions: u64,
     /// Failures by class and code.
     pub errors: BTreeMap<ErrorKey, ErrorCounts>,

@@ -23,12 +23,10 @@ fn place(bin: usize) -> (Nanos, u32) {
     (steps << doubling, doubling as u32)
 }
 
-/// The smallest value of a bin.
 pub(super) fn lowest(bin: usize) -> Nanos {
     place(bin).0
 }
 
-/// The largest value of a bin.
 pub(super) fn highest(bin: usize) -> Nanos {
     let (lowest, doubling) = place(bin);
     lowest + ((1 << doubling) - 1)

@@ -8,9 +8,7 @@ use super::bin;
 #[derive(Clone, Debug)]
 pub(super) struct Packed {
     pub(super) bytes: Box<[u8]>,
-    /// How many values there are.
     pub(super) total: u64,
-    /// The highest bin that has values.
     pub(super) highest: usize,
 }
 
@@ -65,7 +63,6 @@ fn write(mut number: u64, bytes: &mut Vec<u8>) {
     bytes.push(number as u8);
 }
 
-/// The first number, and its length.
 #[inline]
 fn read(bytes: &[u8]) -> Option<(u64, usize)> {
     let first = *bytes.first()?;
@@ -86,7 +83,6 @@ fn read(bytes: &[u8]) -> Option<(u64, usize)> {
 #[derive(Clone, Debug)]
 pub(super) struct Bins<'a> {
     bytes: &'a [u8],
-    /// The bin of the next number.
     next: usize,
 }
 
