@@ -22,9 +22,7 @@ mod secured;
 /// The address of a peer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Endpoint {
-    /// TCP.
     Tcp(SocketAddr),
-    /// A unix socket.
     Unix(PathBuf),
 }
 
@@ -106,7 +104,6 @@ impl Stream {
         self.tls.as_ref()?.cipher()
     }
 
-    /// The event loop of this socket.
     pub fn handle(&self) -> &Handle {
         &self.wire.handle
     }

@@ -10,7 +10,6 @@ pub(crate) type TaskId = usize;
 
 /// An entry of the ready queue.
 pub(crate) enum Ready {
-    /// A future that was woken.
     Woken(TaskId),
     /// A future of [`Runtime::spawn`](crate::Runtime::spawn) that was never polled.
     Spawned(Task),

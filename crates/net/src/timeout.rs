@@ -19,7 +19,6 @@ impl Timeout {
         Self { bound, place, handle: handle.clone() }
     }
 
-    /// The time-out.
     pub fn bound(&self) -> Duration {
         self.bound
     }

@@ -101,7 +101,6 @@ impl Machine {
         opened
     }
 
-    /// Whether the handshake is complete.
     pub(crate) fn is_secure(&self) -> bool {
         !self.connection.is_handshaking()
     }
@@ -208,7 +207,6 @@ impl Machine {
         sealed
     }
 
-    /// Records to send.
     pub(crate) fn outgoing(&mut self) -> &mut Outgoing {
         &mut self.outgoing
     }
@@ -218,7 +216,6 @@ impl Machine {
         std::mem::take(&mut self.sealed)
     }
 
-    /// Memory in use for buffers.
     #[cfg(test)]
     pub(crate) fn capacity_bytes(&self) -> usize {
         self.incoming.capacity() + self.unread.capacity() + self.outgoing.capacity_bytes()

@@ -139,7 +139,6 @@ pub(crate) fn client(authority: &Authority) -> TlsClient {
     TlsClient::new(Trust::Authority(Roots::Pem(authority.pem().as_bytes())), None).unwrap()
 }
 
-/// A machine and a server after their handshake.
 pub(crate) fn connected(version: &'static SupportedProtocolVersion) -> (Machine, Server) {
     let authority = Authority::new("authority");
     let issued = authority.issue(&["db.example"], Lifetime::Now);
