@@ -12,7 +12,6 @@ use crate::offer::OfferedLoad;
 pub(crate) struct Assignment<'a> {
     /// The worker's index.
     pub(crate) worker: usize,
-    /// The number of workers.
     pub(crate) workers: usize,
     pub(crate) offer: &'a OfferedLoad,
     pub(crate) load: &'a dyn Load,
@@ -29,7 +28,6 @@ impl Assignment<'_> {
     }
 }
 
-/// The first client of one of so many workers.
 pub(crate) fn first_client(
     load: &dyn Load,
     clients: usize,

@@ -40,9 +40,7 @@ struct Budget {
     begins: AtomicI64,
     /// How many ends are still counted.
     ends: AtomicI64,
-    /// When the last one began.
     spent_at: AtomicU64,
-    /// The last end of one.
     last_end: AtomicU64,
 }
 
@@ -63,7 +61,6 @@ impl Budget {
 pub(crate) enum Share {
     /// It is, or there is no limit.
     One,
-    /// It is the last.
     Last,
     /// It is one too many.
     None,
@@ -124,7 +121,6 @@ impl Control {
         self.is_interrupted.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the user has ended the load.
     pub(crate) fn is_interrupted(&self) -> bool {
         self.stop.is_asked() || self.is_interrupted.load(Ordering::Relaxed)
     }
@@ -187,7 +183,6 @@ impl Control {
 pub(crate) enum Message {
     /// The worker's loop is up and can be woken.
     Up { remote: Remote },
-    /// What the worker reports.
     Report {
         worker: usize,
         report: UnitReport,

@@ -19,7 +19,6 @@ const STALL_FACTOR: u64 = 20;
 pub(crate) enum ConnectionEvent {
     /// It broke, with the turn of a client that began then.
     Lost { since: Nanos },
-    /// A new one was established.
     Reconnected,
     /// A transaction on the new connection was answered.
     Back,

@@ -22,7 +22,6 @@ pub enum Pacing {
         schedule: Schedule,
         /// The random or even spacing of arrivals.
         spread: Arrivals,
-        /// The seed of random spacing.
         seed: u64,
         /// How many may wait for a client before the trial counts as overloaded.
         backlog_max: u64,

@@ -69,7 +69,6 @@ pub(crate) struct ArrivalTimes {
     spread: Arrivals,
     /// The position of the last arrival in the schedule, in expected arrivals of all workers.
     position: f64,
-    /// Workers that share the schedule.
     workers: f64,
     random: u64,
     /// Arrivals that were drawn to count them, and not taken.

@@ -96,7 +96,6 @@ impl Queue {
         }
     }
 
-    /// The kind of the next request.
     fn next_operation(&self) -> OperationId {
         OperationId((self.served % usize::from(self.system.operations.max(1))) as u16)
     }

@@ -16,10 +16,8 @@ pub(crate) trait Steering {
     /// The workers of each unit, of all workers of the load.
     fn workers(&self) -> Vec<Range<usize>>;
 
-    /// The clients of a unit, of all clients of the load.
     fn clients(&self, unit: usize) -> Range<usize>;
 
-    /// The name of a unit.
     fn name(&self, unit: usize) -> String;
 
     /// Whether the load goes on when a unit is lost.
@@ -56,18 +54,14 @@ pub(crate) trait Steering {
 
 /// What a unit has told.
 pub(crate) enum Told {
-    /// A report.
     Report(UnitReport),
-    /// The unit is lost, for this reason.
     Lost(String),
 }
 
 /// Who ends a window early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// A unit.
     Unit,
-    /// The user.
     Interrupt,
 }
 

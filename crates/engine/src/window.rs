@@ -13,7 +13,6 @@ use crate::OfferedLoad;
 pub(crate) struct Window {
     interval_ns: Nanos,
     warm_up: Reach,
-    /// The longest warm-up.
     warm_up_max_ns: Nanos,
     /// Planned length of the measured window; `None` when only a number of events ends it.
     length_ns: Option<Nanos>,
@@ -24,7 +23,6 @@ pub(crate) struct Window {
     plan: Mutex<PlannedEnd>,
 }
 
-/// What the end of the window is by.
 struct PlannedEnd {
     at: Nanos,
     is_early: bool,
@@ -34,7 +32,6 @@ struct PlannedEnd {
 /// who ends it gets the end of the last interval that a worker has entered.
 struct Reach(AtomicU64);
 
-/// The phase ends there.
 const IS_END: u64 = 1 << 63;
 
 impl Reach {
@@ -142,7 +139,6 @@ impl Window {
         end
     }
 
-    /// Ends the warm-up as soon as possible.
     pub(crate) fn end_warm_up(&self) {
         self.measure_from(self.warm_up.end());
     }
