@@ -10,7 +10,6 @@ const POWER: f64 = 0.9;
 /// Perugini, M. Gallucci and G. Costantini, Safeguard power as a protection against imprecise power estimates, Perspectives
 /// on Psychological Science 9 (2014).
 const SAFEGUARD: f64 = 0.8;
-/// More repetitions are no advice.
 const REPETITIONS_MAX: usize = 10_000;
 
 impl Contrast {

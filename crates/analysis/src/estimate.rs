@@ -10,13 +10,11 @@ const RANKS_FROM: usize = 6;
 /// A figure with its uncertainty.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
-    /// The median of the repetitions.
     pub median: f64,
     /// The smallest.
     pub min: f64,
     /// The largest.
     pub max: f64,
-    /// Number of repetitions.
     pub count: usize,
     /// The 95 % interval; `None` for one repetition, and for fewer than six with a zero among them.
     pub interval: Option<Interval95>,
@@ -27,9 +25,7 @@ pub struct Estimate {
 pub struct Interval95 {
     /// Lower end.
     pub low: f64,
-    /// Upper end.
     pub high: f64,
-    /// How it was computed.
     pub method: Method,
 }
 

@@ -8,7 +8,6 @@ const AS_LIKELY: f64 = 1e-7;
 /// Cases of one side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cases {
-    /// How many failed.
     pub failed: u64,
     /// How many there were.
     pub all: u64,

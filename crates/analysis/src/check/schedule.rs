@@ -72,7 +72,6 @@ fn grows(slices: &[Slice]) -> bool {
     groups.len() >= GROUPS_MIN && mean > 0.0 && critical.is_some_and(|t| mean > t * error)
 }
 
-/// Each generator by itself.
 pub(super) fn lateness(measured: &Measured<'_>, summary: &Summary) -> Vec<Finding> {
     let late = |one: &GeneratorPart<'_>, figures: &GeneratorFigures| {
         let p99_ns = figures.lateness.percentile_ns(99.0)?;

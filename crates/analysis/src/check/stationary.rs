@@ -13,13 +13,11 @@ use crate::trend::trend;
 use crate::{check, summarize};
 
 const TRIALS: usize = 1_000;
-/// One in a hundred.
 const FOUND_MAX: usize = TRIALS / 100;
 const MS: f64 = 1e6;
 /// The mean service time, ns.
 const SERVICE: f64 = 10.0 * MS;
 
-/// A service time, in mean service times.
 fn service(draws: &mut Draws, distribution: Service) -> f64 {
     match distribution {
         Service::Constant => 1.0,

@@ -48,7 +48,6 @@ pub(super) struct Fit {
     pub(super) squares: f64,
 }
 
-/// What the coefficients are multiplied by.
 fn terms(clients: f64) -> Coefficients {
     [1.0, clients - 1.0, clients * (clients - 1.0)]
 }
@@ -57,7 +56,6 @@ fn product(one: &Coefficients, other: &Coefficients) -> f64 {
     one.iter().zip(other).map(|(one, other)| one * other).sum()
 }
 
-/// The time of a transaction.
 pub(super) fn time(coefficients: &Coefficients, clients: f64) -> f64 {
     product(coefficients, &terms(clients))
 }
@@ -67,7 +65,6 @@ impl Space {
         Self { offset: [0.0; 3], basis: basis.to_vec() }
     }
 
-    /// Every curve.
     pub(super) fn free() -> Self {
         Self::without(&[])
     }
@@ -85,7 +82,6 @@ impl Space {
         Self::of(&[[1.0, 1.0, 0.0]])
     }
 
-    /// With this throughput of one client.
     pub(super) fn of_one_client(per_s: f64) -> Self {
         let basis = vec![[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
         Self { offset: [1.0 / per_s, 0.0, 0.0], basis }

@@ -23,7 +23,6 @@ pub(super) struct Point {
     pub(super) x: f64,
     /// The share above the bound, 0 to 1.
     pub(super) share: f64,
-    /// Transactions that it is a share of.
     pub(super) weight: f64,
 }
 

@@ -30,12 +30,10 @@ pub struct Seek {
     focus: Option<Focus>,
 }
 
-/// The next trial of a seek.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NextProbe {
     /// Its load: clients, or arrivals a second.
     pub load: f64,
-    /// What it is for.
     pub step: Step,
     /// The highest load that kept the bounds below all that broke them, and the lowest above it that broke them.
     pub bracket: (Option<f64>, Option<f64>),
@@ -54,10 +52,8 @@ pub enum Step {
     Confirm,
 }
 
-/// What is known of the capacity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SeekOutcome {
-    /// The capacity.
     Found(Capacity),
     /// Even the smallest load breaks a bound.
     BelowRange,
@@ -114,7 +110,6 @@ impl Seek {
         Some(NextProbe { load, step, bracket: self.bracket() })
     }
 
-    /// What the probes so far tell.
     pub fn outcome(&self) -> SeekOutcome {
         let SeekRange { from, to, .. } = self.range;
         if self.is_settled(from, false) && !self.short().any(|probe| probe.is_kept) {
