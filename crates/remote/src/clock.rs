@@ -10,7 +10,6 @@ use measure::ClockComparison;
 
 use crate::problem::Problem;
 
-/// The most questions.
 const QUESTIONS_MAX: usize = 32;
 /// The fewest questions, however long they take.
 const QUESTIONS_MIN: usize = 4;
@@ -24,7 +23,6 @@ pub(crate) const ANSWER_BOUND: Duration = Duration::from_secs(5);
 pub(crate) struct Reading {
     /// Our clock when it was asked.
     pub(crate) asked_ns: u64,
-    /// Their clock.
     pub(crate) theirs_ns: u64,
     /// Our clock when the answer came.
     pub(crate) answered_ns: u64,

@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use system::watch::{own_boot, own_identity};
 
-/// The running program.
 pub(crate) const OWN_PROGRAM: &str = "/proc/self/exe";
 /// The version of this program, which both ends must have.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -28,7 +28,6 @@ pub(crate) const TEXT_BYTES_MAX: usize = 256;
 /// More disks than this are not taken.
 const DISKS_MAX: usize = 4_096;
 
-/// What to watch on a host.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostWatchRequest {
     /// Addresses of servers: processes that listen on them there are watched.
@@ -42,23 +41,19 @@ pub struct HostWatchRequest {
 /// What is asked of the dyno there.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum Question {
-    /// What there is to watch. It begins to sample.
     Describe(HostWatchRequest),
-    /// The counters.
     Read,
 }
 
 /// An answer: the JSON of the record, because readings leave out what is not known.
 type Answer = Result<Vec<u8>, String>;
 
-/// A host that a dyno there watches.
 #[derive(Debug)]
 pub struct RemoteHost {
     /// It ends the dyno there when it is dropped.
     peer: Peer,
     sender: Sender,
     receiver: Receiver,
-    /// The number of processes in each reading.
     processes: usize,
 }
 
@@ -83,7 +78,6 @@ impl RemoteHost {
         !boot.is_empty() && *boot == own_boot()
     }
 
-    /// Whether the dyno there is still connected.
     pub fn is_connected(&self) -> bool {
         self.peer.is_connected()
     }

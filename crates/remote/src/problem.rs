@@ -30,7 +30,6 @@ pub enum Problem {
 /// The same with what the program that makes the connection has said, such as ssh.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkError {
-    /// What has ended the connection.
     pub problem: Problem,
     /// The exit status and the last words of that program; empty when there are none.
     pub said: String,

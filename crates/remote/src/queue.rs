@@ -45,7 +45,6 @@ pub(crate) enum Pushed {
     Yes,
     /// There was no room for it in time; here it is again.
     Full(Bytes),
-    /// The queue has ended.
     Ended,
 }
 
@@ -53,9 +52,7 @@ pub(crate) enum Pushed {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Popped {
     Item(Bytes),
-    /// None came in time.
     None,
-    /// The queue has ended.
     Ended,
 }
 
@@ -154,7 +151,6 @@ impl Queue {
         self.state().in_work > 0
     }
 
-    /// Adds no more items.
     pub(crate) fn close(&self) {
         let mut state = self.state();
         state.end = state.end.or(Some(End::Closed));
