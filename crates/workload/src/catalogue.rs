@@ -19,7 +19,6 @@ pub struct WorkloadInfo {
     pub kind: String,
     /// Its description in one line.
     pub summary: &'static str,
-    /// Its options.
     pub options: Vec<OptionInfo>,
 }
 

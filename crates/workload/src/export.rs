@@ -21,7 +21,6 @@ pub struct Export<'a> {
     pub now: String,
     /// Threads that write in parallel.
     pub writers: usize,
-    /// Receives the progress.
     pub progress: &'a LoadProgress,
     /// Checked between files.
     pub stop: &'a Stop,

@@ -44,7 +44,6 @@ impl<'a> Batch<'a> {
         Ok(Self { session, progress, reported_rows: 0, added, clock, began, is_committed: false })
     }
 
-    /// Starts adding rows to a table.
     pub(crate) fn table(&mut self, name: &str, columns: &[&str]) -> BatchWriter<'_> {
         BatchWriter {
             loader: self.session.loader(name, columns),
@@ -76,7 +75,6 @@ impl Drop for Batch<'_> {
     }
 }
 
-/// Adds rows to one table.
 pub(crate) struct BatchWriter<'a> {
     loader: Loader<'a>,
     progress: &'a LoadProgress,

@@ -24,7 +24,6 @@ pub(crate) trait Described: Sync {
 /// Options in the order of their help.
 pub(crate) type OptionList = &'static [&'static dyn Described];
 
-/// The options as help shows them.
 pub(crate) fn infos(options: OptionList) -> Vec<OptionInfo> {
     options.iter().map(|option| option.info()).collect()
 }

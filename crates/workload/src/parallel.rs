@@ -217,7 +217,6 @@ pub(crate) fn as_integer(datum: Option<&Datum>) -> Option<i64> {
     }
 }
 
-/// A text cell.
 pub(crate) fn as_text(datum: Option<&Datum>) -> Option<String> {
     match datum? {
         Datum::Text(text) => Some(text.clone()),

@@ -50,12 +50,10 @@ impl LoadProgress {
         self.0.total.store(total, Ordering::Relaxed);
     }
 
-    /// Counts more units as done.
     pub fn advance(&self, units: u64) {
         self.0.done.fetch_add(units, Ordering::Relaxed);
     }
 
-    /// Subtracts units that were counted as done.
     pub(crate) fn take_back(&self, units: u64) {
         self.0.done.fetch_sub(units, Ordering::Relaxed);
     }

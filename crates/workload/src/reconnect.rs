@@ -69,7 +69,6 @@ impl ReconnectBackoff {
         handle.now() < deadline
     }
 
-    /// The pause before the next attempt.
     fn pause(&mut self) -> Nanos {
         let pause = self.pause_ns;
         self.pause_ns = (pause * 2).min(PAUSE_MAX_NS);

@@ -7,7 +7,6 @@ use plan::Problem;
 pub(crate) struct Diagnostic {
     /// Line of the file or the template, from 1.
     pub(crate) line: usize,
-    /// The problem.
     pub(crate) message: String,
     /// What is allowed, or what to do.
     pub(crate) help: String,

@@ -25,7 +25,6 @@ impl Cell {
         }
     }
 
-    /// The value, lent to a driver.
     #[inline]
     pub(crate) fn as_value(&self) -> Value<'_> {
         match self {
@@ -35,7 +34,6 @@ impl Cell {
         }
     }
 
-    /// The value as an SQL literal.
     pub(crate) fn as_sql(&self) -> String {
         match self {
             Self::Int(number) => number.to_string(),

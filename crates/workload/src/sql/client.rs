@@ -82,7 +82,6 @@ fn operations(transactions: &[Transaction]) -> (Vec<Operation>, Vec<TransactionI
     (all, ids)
 }
 
-/// Names of statements. Equal names get numbers.
 fn statement_names(statements: &[Statement]) -> Vec<String> {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     statements
@@ -138,10 +137,8 @@ enum SessionStatement {
 pub(super) struct SqlClient {
     shared: Arc<SqlLoad>,
     session: Session,
-    /// For each transaction, its statements.
     ready: Vec<Vec<SessionStatement>>,
     memory: Variables,
-    /// The current transaction.
     drawn: usize,
     /// The error of an expression, which prevents the current transaction from running.
     trouble: Option<Failure>,

@@ -7,7 +7,6 @@ use crate::expression::{Cell, Expression};
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Transaction {
     pub(super) name: String,
-    /// Its weight within its file.
     pub(super) weight: u64,
     /// The variables that are evaluated before it begins, in order.
     pub(super) sets: Vec<Set>,
@@ -30,7 +29,6 @@ pub(super) struct Statement {
     pub(super) place: String,
     pub(super) text: Text,
     pub(super) verb: Verb,
-    /// The slot of each parameter.
     pub(super) parameters: Vec<usize>,
 }
 

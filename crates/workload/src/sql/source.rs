@@ -9,9 +9,7 @@ pub(super) enum Item {
     /// A line that begins with a backslash.
     Command {
         line: usize,
-        /// The word after the backslash.
         word: String,
-        /// The rest of the line.
         rest: String,
     },
     /// SQL up to a semicolon, without the semicolon.

@@ -27,7 +27,6 @@ const VARIABLES: Text = text(
     "values that go before \\set at the head of the file, such as { n = 1000 }",
 );
 
-/// One or several files.
 pub(crate) struct SqlWorkload {
     /// The files as the plan names them.
     kind: String,

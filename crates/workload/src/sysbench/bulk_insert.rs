@@ -30,7 +30,6 @@ pub(super) struct BulkLoad {
 /// The ids of a table's new rows: a sequence of blocks, each of one INSERT. Generators take the blocks in turn.
 struct TableIds {
     part: LoadPart,
-    /// The bytes of an INSERT for its rows.
     bytes: usize,
     /// The first id of this generator's next block.
     next: AtomicU64,
@@ -67,7 +66,6 @@ impl TableIds {
     }
 }
 
-/// How an INSERT into a table begins.
 fn head(table: usize) -> String {
     format!("INSERT INTO sbtest{} VALUES", table + 1)
 }
@@ -133,12 +131,10 @@ async fn begin_after_last_row(
 pub(super) struct BulkClient {
     shared: Arc<BulkLoad>,
     session: Session,
-    /// Counted from 0.
     table: usize,
     text: String,
 }
 
-/// Writes an INSERT, and takes the ids for it.
 fn write_insert(text: &mut String, table: usize, ids: &TableIds) {
     text.clear();
     text.push_str(&head(table));

@@ -146,7 +146,6 @@ impl Workload for BulkInsert {
     }
 }
 
-/// The first cell of the first row.
 pub(super) fn first_cell(rows: &[Vec<Datum>]) -> Option<&Datum> {
     rows.first().and_then(|row| row.first())
 }

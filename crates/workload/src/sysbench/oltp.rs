@@ -24,7 +24,6 @@ use crate::{Workload, WorkloadContext};
 enum Origin {
     /// This process, and no load has run since.
     Pristine,
-    /// This process.
     Used,
     /// Another program, or another process of dyno's.
     Elsewhere,

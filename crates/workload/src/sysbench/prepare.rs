@@ -167,7 +167,6 @@ fn finish(
     })
 }
 
-/// Drops tables.
 pub(super) fn drop_tables(context: &WorkloadContext<'_>, tables: &[u64]) -> Result<(), Failure> {
     removal::drop_tables(context, tables.iter().map(|table| schema::name(*table)))
 }

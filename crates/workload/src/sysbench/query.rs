@@ -20,7 +20,6 @@ impl Query {
     /// The number of queries.
     pub(super) const COUNT: usize = Self::Insert as usize + 1;
 
-    /// Its name as an operation.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::PointSelect => "point_select",

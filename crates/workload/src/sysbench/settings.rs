@@ -117,7 +117,6 @@ pub(crate) struct Settings {
 /// How tables are created, apart from their columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TableMake {
-    /// The storage engine.
     pub(crate) engine: String,
     /// Whether the plan names the engine; a system without engines must then refuse it.
     pub(crate) is_engine_given: bool,

@@ -38,7 +38,6 @@ pub(super) struct Expected {
     pub(super) seed: u64,
 }
 
-/// Checks tables in parallel.
 pub(super) fn verify(
     context: &WorkloadContext<'_>,
     tables: &[u64],
@@ -163,7 +162,6 @@ fn remark(table: u64, wanted: u64, (seen, asked_for): (u64, u64)) -> Option<Stri
     })
 }
 
-/// Checks the values of some rows.
 async fn check_sample(session: &mut Session, table: u64, wanted: &Expected) -> Result<(), Failure> {
     if wanted.rows == 0 {
         return Ok(());

@@ -88,7 +88,6 @@ struct Files<'a> {
     open: BTreeMap<Table, (PathBuf, BufWriter<File>)>,
 }
 
-/// The file of one table.
 struct TableFile<'a> {
     path: &'a Path,
     file: &'a mut BufWriter<File>,

@@ -19,7 +19,6 @@ impl Kind {
     pub(super) const ALL: [Self; TYPES] =
         [Self::NewOrder, Self::Payment, Self::OrderStatus, Self::Delivery, Self::StockLevel];
 
-    /// Its name as an operation.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::NewOrder => "new_order",
@@ -69,7 +68,6 @@ impl TransactionPicker {
         Self { mix, deck, drawn: DECK }
     }
 
-    /// The next kind.
     #[inline]
     pub(super) fn draw(&mut self, random: &mut Random) -> Kind {
         if let Mix::Weights(weights) = self.mix {

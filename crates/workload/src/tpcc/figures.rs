@@ -209,7 +209,6 @@ pub(super) fn cents(datum: Option<&Datum>) -> Option<i64> {
     number(datum).map(|money| (money * 100.0).round() as i64)
 }
 
-/// Cents as text.
 pub(super) fn money(cents: i64) -> String {
     let sign = if cents < 0 { "-" } else { "" };
     format!("{sign}{}.{:02}", cents.abs() / 100, cents.abs() % 100)

@@ -30,7 +30,6 @@ impl Terminal {
     }
 }
 
-/// The inputs of one transaction.
 #[expect(
     clippy::large_enum_variant,
     reason = "one for each client, and nothing is allocated for an event"
@@ -66,7 +65,6 @@ pub(super) struct Line {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Customer {
     Id(i64),
-    /// By last name, which is given by its number.
     LastName(u64),
 }
 
@@ -100,7 +98,6 @@ pub(super) struct StockLevel {
     pub(super) threshold: i64,
 }
 
-/// Draws inputs.
 #[derive(Clone, Debug)]
 pub(super) struct InputGenerator {
     pub(super) constants: Constants,

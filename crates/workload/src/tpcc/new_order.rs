@@ -198,7 +198,6 @@ fn stock_values(
     used
 }
 
-/// Inserts the rows of ORDER and NEW-ORDER.
 async fn insert_order(
     tpcc_session: &mut TpccSession,
     handle: &mut ClientHandle,

@@ -10,7 +10,6 @@ use crate::session::ISOLATION;
 
 /// More than fits on any test bed; numbers stay far below the limit of INT.
 const MOST_WAREHOUSES: u64 = 1_000_000;
-/// The servers' maximum.
 const MOST_PARTITIONS: u64 = 8_192;
 
 const WAREHOUSES: Number<u64> =

@@ -11,13 +11,11 @@ const DISTRICTS: usize = 10;
 /// A statement with a fixed number of parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Query {
-    /// New-Order.
     BuyerAndTax,
     TakeOrderNumber,
     OrderNumberAndTax,
     InsertOrder,
     InsertNewOrder,
-    /// Payment.
     WarehouseAndDistrict,
     CustomersByName,
     Pay,
@@ -25,12 +23,10 @@ pub(super) enum Query {
     InsertHistory,
     AddToDistrict,
     AddToWarehouse,
-    /// Order-Status.
     StatusByName,
     StatusById,
     LastOrder,
     OrderLines,
-    /// Delivery.
     OldestNewOrder,
     DeleteNewOrders,
     OrderCustomers,
@@ -38,7 +34,6 @@ pub(super) enum Query {
     SumAmounts,
     SetDelivered,
     CreditCustomers,
-    /// Stock-Level.
     NextOrderNumber,
     CountLowStocks,
 }

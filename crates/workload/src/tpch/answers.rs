@@ -24,7 +24,6 @@ pub(super) type Rows = Vec<Vec<String>>;
 pub(super) struct Answers(Vec<Rows>);
 
 impl Answers {
-    /// Whether there are answers at this scale.
     pub(super) fn exist_at(scale: f64) -> bool {
         FILES.iter().any(|(of, _)| *of == scale)
     }

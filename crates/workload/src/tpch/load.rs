@@ -37,7 +37,6 @@ pub(super) struct TpchLoad {
     verdicts: Arc<Verdicts>,
     /// The seed of the parameters, another one for each repetition.
     seed: u64,
-    /// Clients of the trial.
     clients: usize,
 }
 
@@ -87,7 +86,6 @@ impl TpchLoad {
         }
     }
 
-    /// The operation that times a step.
     pub(super) fn operation(&self, step: Step) -> OperationId {
         let queries = self.settings.queries();
         let place = match step {

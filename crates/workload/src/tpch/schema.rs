@@ -4,7 +4,6 @@
 
 use driver::Dialect;
 
-/// A table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Table {
     Region,
@@ -37,7 +36,6 @@ impl Table {
     pub(super) const ALL: [Self; 8] =
         [Region, Nation, Supplier, Customer, Part, PartSupp, Orders, LineItem];
 
-    /// Its name.
     pub(super) fn name(self) -> &'static str {
         match self {
             Region => "region",
@@ -65,7 +63,6 @@ impl Table {
         }
     }
 
-    /// Names of its columns.
     pub(super) fn column_names(self) -> Vec<&'static str> {
         self.columns().iter().map(|(name, _)| *name).collect()
     }
@@ -97,7 +94,6 @@ impl Table {
         }
     }
 
-    /// The statement that creates it.
     pub(super) fn create(self, dialect: &Dialect) -> String {
         let mut lines: Vec<String> = self
             .columns()

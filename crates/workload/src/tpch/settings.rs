@@ -87,7 +87,6 @@ pub(super) struct Settings {
     pub(super) asked: Option<Vec<usize>>,
     pub(super) has_refresh: bool,
     pub(super) has_indexes: bool,
-    /// Whether answers are checked.
     pub(super) has_check: bool,
     pub(super) is_local: bool,
     pub(super) plans: Plans,

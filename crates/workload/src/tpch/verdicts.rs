@@ -12,7 +12,6 @@ use super::compare::difference;
 /// What the answers of a load are compared with.
 pub(super) enum Reference {
     Nothing,
-    /// The known answers to the validation parameters.
     Known(Answers),
     /// The first answers to the same queries with the same parameters, if another system than this one gave them.
     OtherSystems(String),
@@ -43,7 +42,6 @@ struct Verdict {
 }
 
 impl Verdicts {
-    /// Assesses an answer.
     pub(super) fn assess(&self, reference: &Reference, question: Question, rows: Rows) {
         let query = question.0;
         match reference {

@@ -12,7 +12,6 @@ use crate::random::{GrayZipfian, Permutation, Random, Zipfian};
 /// Draws numbers of records as [`Request`] defines.
 #[derive(Clone, Debug)]
 pub(super) struct Chooser {
-    /// The first record of the range.
     first: u64,
     way: Distribution,
 }

@@ -59,7 +59,6 @@ impl Start {
         }
     }
 
-    /// The position of a number of the sequence.
     #[inline]
     fn position(&self, number: u64) -> u64 {
         match number.checked_sub(self.next) {
@@ -105,7 +104,6 @@ impl Inserts {
         let _ = self.start.set(start);
     }
 
-    /// A number that no other client gets.
     #[inline]
     pub(super) fn take(&self) -> u64 {
         let taken = self.taken.fetch_add(1, Ordering::Relaxed);
@@ -160,7 +158,6 @@ impl Inserts {
         self.own_next().map_or_else(Vec::new, news)
     }
 
-    /// The news of another generator.
     pub(super) fn on_news(&self, generator: usize, news: &[u64]) {
         let (Some(told), &[end, next]) = (self.told_ends.get(generator), news) else { return };
         told.fetch_max(end, Ordering::SeqCst);

@@ -33,7 +33,6 @@ impl KeyScheme {
     }
 }
 
-/// The format of keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct KeyFormat {
     /// `user` by default.

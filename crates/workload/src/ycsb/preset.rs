@@ -38,7 +38,6 @@ impl Preset {
         }
     }
 
-    /// Its description in one line.
     pub(crate) fn summary(self) -> &'static str {
         match self {
             Self::A => "half reads, half updates",

@@ -43,7 +43,6 @@ impl Table {
         Self { name, fields, field_names, field_bytes }
     }
 
-    /// The CREATE TABLE statement.
     pub(super) fn create(&self, dialect: &Dialect) -> String {
         let kind = dialect.text_type(self.field_bytes, self.fields.len());
         let fields: String = self.fields.iter().map(|field| format!(", {field} {kind}")).collect();
@@ -51,7 +50,6 @@ impl Table {
         format!("CREATE TABLE {} ({KEY} VARCHAR(64) PRIMARY KEY{hint}{fields})", self.name)
     }
 
-    /// All columns, the key first.
     pub(super) fn columns(&self) -> Vec<&str> {
         std::iter::once(KEY).chain(self.fields.iter().map(String::as_str)).collect()
     }

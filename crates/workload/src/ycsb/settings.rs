@@ -130,7 +130,6 @@ pub(super) struct Settings {
     pub(super) errors: ErrorPolicy,
 }
 
-/// The number of records of a scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ScanLength {
     pub(super) least: u64,
@@ -165,7 +164,6 @@ impl Settings {
         Ok(settings)
     }
 
-    /// The key format of data of that tool.
     pub(super) fn format(&self, key_scheme: KeyScheme) -> KeyFormat {
         KeyFormat {
             prefix: self.prefix.clone(),
