@@ -7,7 +7,6 @@ use measure::Identity;
 pub struct Facts {
     /// Product, version and settings.
     pub identity: Identity,
-    /// Limits that the server sets.
     pub limits: ServerLimits,
 }
 
@@ -22,7 +21,6 @@ pub struct ServerLimits {
     pub packet_bytes: Option<ServerLimit>,
 }
 
-/// One limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServerLimit {
     /// The limited resource, as in `too few connections`.

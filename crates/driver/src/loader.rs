@@ -8,13 +8,11 @@ use crate::{Value, mysql, sqlite};
 /// What a [`Loader`] has added.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Added {
-    /// Rows.
     pub rows: u64,
     /// Time of each INSERT, from its sending to its answer.
     pub inserts: LatencyHistogram,
 }
 
-/// Times the INSERTs of a loader.
 #[derive(Debug)]
 pub(crate) struct InsertTimer {
     clock: Clock,

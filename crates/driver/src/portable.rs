@@ -46,7 +46,6 @@ pub struct PortableService {
     tls: Option<PortableTls>,
 }
 
-/// An address that was looked up.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct PortableAddress {
     name: String,

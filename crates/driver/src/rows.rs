@@ -9,7 +9,6 @@ pub struct Rows {
     bytes: Vec<u8>,
 }
 
-/// One cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Cell {
     Null,
@@ -30,7 +29,6 @@ impl Rows {
         self.cells.len().checked_div(self.columns).unwrap_or(0)
     }
 
-    /// Whether there is no row.
     pub fn is_empty(&self) -> bool {
         self.cells.is_empty()
     }
@@ -64,7 +62,6 @@ impl Rows {
         std::str::from_utf8(self.bytes.get(from as usize..to as usize)?).ok()
     }
 
-    /// Whether the cell is NULL or missing.
     #[inline]
     pub fn is_null(&self, row: usize, column: usize) -> bool {
         self.cell(row, column).is_none_or(|cell| cell == Cell::Null)
@@ -106,7 +103,6 @@ impl Rows {
         self.cells.push(Cell::Text(from, self.bytes.len() as u32));
     }
 
-    /// Memory that the rows take, bytes.
     pub(crate) fn size_bytes(&self) -> usize {
         self.bytes.len() + self.cells.len() * size_of::<Cell>()
     }

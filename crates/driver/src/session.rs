@@ -125,7 +125,6 @@ impl Session {
         }
     }
 
-    /// Closes the connection cleanly.
     pub async fn close(self) {
         match self.0 {
             Connection::MySql(session) => session.close().await,

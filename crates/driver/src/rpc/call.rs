@@ -36,10 +36,8 @@ impl fmt::Display for Method {
 /// The encoding of a tRPC body (trpc.proto, `TrpcContentEncodeType`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ContentType {
-    /// Protocol buffers.
     #[default]
     Protobuf = 0,
-    /// JSON.
     Json = 2,
     /// Bytes without a meaning to the framework.
     Bytes = 4,

@@ -28,7 +28,6 @@ pub enum Protocol {
 }
 
 impl Protocol {
-    /// Whether requests name a method.
     pub fn has_methods(self) -> bool {
         !matches!(self, Self::Tcp { .. })
     }
@@ -41,7 +40,6 @@ impl Protocol {
         }
     }
 
-    /// Its name in titles.
     pub fn title(self) -> &'static str {
         match self {
             Self::Tcp { .. } => "TCP",
@@ -50,7 +48,6 @@ impl Protocol {
         }
     }
 
-    /// Its name in URLs and tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::Tcp { .. } => "tcp",
@@ -63,7 +60,6 @@ impl Protocol {
 /// A service to call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Service {
-    /// What it speaks.
     pub protocol: Protocol,
     /// At least one; connection `i` goes to address `i % n`.
     pub addresses: Vec<Address>,
@@ -79,7 +75,6 @@ impl Service {
         self.addresses.get(index.checked_rem(self.addresses.len())?)
     }
 
-    /// The addresses that connections go to.
     pub fn endpoints(&self) -> Vec<Endpoint> {
         self.addresses.iter().map(|address| address.endpoint.clone()).collect()
     }
@@ -148,7 +143,6 @@ impl Service {
         }
     }
 
-    /// What the requests of gRPC begin with.
     pub(super) fn request_head(
         &self,
         address: &Address,

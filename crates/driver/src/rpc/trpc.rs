@@ -19,7 +19,6 @@ const FRAME_MAX: usize = 10 << 20;
 /// The longest error text that is kept.
 const TEXT_MAX: usize = 512;
 
-/// The codec of one connection.
 pub(super) struct TrpcCodec {
     /// A request up to its body. Its lengths and its id change from call to call.
     template: Vec<u8>,
@@ -283,7 +282,6 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Appends a field of bytes to a protobuf message.
 fn append_bytes(out: &mut Vec<u8>, field: u8, bytes: &[u8]) {
     out.push(field << 3 | 2);
     let mut length = bytes.len();

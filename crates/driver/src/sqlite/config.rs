@@ -19,7 +19,6 @@ pub enum Synchronous {
 }
 
 impl Synchronous {
-    /// The value of the pragma.
     pub fn name(self) -> &'static str {
         match self {
             Self::Off => "off",
@@ -28,7 +27,6 @@ impl Synchronous {
         }
     }
 
-    /// The setting of that name.
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::Off, Self::Normal, Self::Full].into_iter().find(|value| value.name() == name)
     }

@@ -119,7 +119,6 @@ impl Session {
         stepped.map_err(|error| self.failure(&error))
     }
 
-    /// Runs a text and returns its rows.
     pub(crate) fn rows(&mut self, sql: &str) -> Result<Vec<Vec<Datum>>, Failure> {
         self.begin_statement();
         let read = self.connection.prepare(sql).and_then(|mut compiled| {
@@ -135,7 +134,6 @@ impl Session {
         read.map_err(|error| self.failure(&error))
     }
 
-    /// Begins the time of a statement.
     #[inline]
     pub(super) fn begin_statement(&self) {
         self.time_limit.begin_statement();
@@ -224,7 +222,6 @@ pub(super) fn bind(compiled: &mut Statement<'_>, values: &[Value<'_>]) -> Result
     Ok(())
 }
 
-/// A value that is bound to a parameter.
 struct BoundValue<'a>(Value<'a>);
 
 impl ToSql for BoundValue<'_> {

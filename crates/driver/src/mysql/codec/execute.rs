@@ -21,7 +21,6 @@ fn kind_of(value: &Value<'_>) -> u64 {
     }
 }
 
-/// The wire type of a value.
 #[inline]
 pub(super) fn type_of(value: &Value<'_>) -> u8 {
     TYPES[kind_of(value) as usize]
@@ -157,7 +156,6 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    /// Reads the OK packet of PREPARE.
     pub(crate) fn parse(payload: &[u8]) -> Result<Self, Malformed> {
         let mut cursor = Cursor(payload);
         if cursor.u8()? != 0 {

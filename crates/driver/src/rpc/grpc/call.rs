@@ -16,7 +16,6 @@ use super::status;
 /// What a call ends with that the server has reset.
 pub(super) const RESET: &str = "the server reset the stream of the call";
 
-/// The end of a call.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum CallEnd {
     /// The message, empty if it is not kept, or what the service said instead.
@@ -37,7 +36,6 @@ pub(super) struct Call {
 enum Stage {
     /// The headers have not come.
     Waiting(ResponseFuture),
-    /// The body is coming.
     Answered(StatusCode, RecvStream),
 }
 
@@ -46,7 +44,6 @@ impl Call {
         Self { id, stage: Stage::Waiting(response), reader }
     }
 
-    /// Whether the answer has begun to arrive.
     pub(super) fn is_within_answer(&self) -> bool {
         matches!(self.stage, Stage::Answered(..))
     }

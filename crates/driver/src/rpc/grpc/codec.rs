@@ -44,7 +44,6 @@ pub(in super::super) struct Settings {
 /// The result of a call: its message, empty if answers are not kept.
 pub(in super::super) type CallResult = Result<Vec<u8>, Box<ServiceError>>;
 
-/// The codec of one connection.
 pub(in super::super) struct GrpcCodec {
     settings: Arc<Settings>,
     pipe: Pipe,
@@ -148,12 +147,10 @@ impl GrpcCodec {
         }
     }
 
-    /// Whether an answer has arrived in part.
     pub(in super::super) fn is_within_answer(&self) -> bool {
         self.places.iter().any(|place| place.call.as_ref().is_some_and(Call::is_within_answer))
     }
 
-    /// The memory of its buffers for bytes.
     #[cfg(test)]
     pub(in super::super) fn kept_bytes(&self) -> usize {
         self.pipe.kept_bytes()

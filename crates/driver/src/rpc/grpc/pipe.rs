@@ -29,7 +29,6 @@ struct Buffers {
 }
 
 impl Pipe {
-    /// Adds received bytes.
     pub(super) fn receive(&self, bytes: &[u8]) {
         let Buffers { incoming, taken, .. } = &mut *self.0.borrow_mut();
         // A peer that reads as slowly as it sends keeps some waiting for ever.

@@ -146,7 +146,6 @@ impl<'a> Asker<'a> {
         Ok(Self { stream, codec, address, budget: Budget::default() })
     }
 
-    /// The files that a service is made of.
     async fn schema(&mut self, service: &str) -> Result<Result<Schema, Unsupported>, Failure> {
         let symbol = service.to_owned();
         let first = Question { file_containing_symbol: symbol, ..Question::default() };
@@ -276,7 +275,6 @@ impl Descriptors {
     }
 }
 
-/// The schema of an answer that is complete by itself.
 #[cfg(test)]
 pub(super) fn schema_of(answer: &[u8]) -> Result<Schema, String> {
     let mut budget = Budget::default();
@@ -291,7 +289,6 @@ pub(super) fn schema_of(answer: &[u8]) -> Result<Schema, String> {
     Schema::of_descriptors(files).map_err(|fault| fault.to_string())
 }
 
-/// The answer with the files of a schema.
 #[cfg(test)]
 pub(super) fn answer_of(schema: &Schema) -> Vec<u8> {
     let descriptors = schema.files().map(|file| file.encode_to_vec()).collect();

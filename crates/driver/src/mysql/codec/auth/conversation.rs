@@ -25,11 +25,9 @@ pub(crate) enum Channel {
 /// Where the server's RSA key comes from, on an open channel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum PublicKey<'a> {
-    /// From a file.
     Known(&'a ServerKey),
     /// From the server, over the same channel: an attacker on the path could send another one.
     FromServer,
-    /// Nowhere.
     Withheld,
 }
 
@@ -53,7 +51,6 @@ pub(crate) enum PasswordSent {
     EncryptedWithKnownKey,
     /// The password, encrypted with the RSA key that the server sent.
     EncryptedWithServersKey,
-    /// The password itself.
     Clear,
 }
 
@@ -68,7 +65,6 @@ pub(crate) struct LoginStart {
 /// What the client does after a message of the server.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum LoginAction {
-    /// Send this message.
     Answer(Vec<u8>),
     /// Wait for the server's next message.
     Listen,
@@ -90,7 +86,6 @@ pub(crate) struct Login<'a> {
 /// The last message that the client sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// The proof with which the method begins.
     ProofSent,
     /// The request for the server's key.
     KeyRequested,
@@ -140,7 +135,6 @@ impl<'a> Login<'a> {
         self.make_proof().map(LoginAction::Answer)
     }
 
-    /// The proof with which the method begins.
     fn make_proof(&mut self) -> Result<Vec<u8>, LoginError> {
         let password = self.credentials.password;
         self.state = State::CredentialsSent;
@@ -169,7 +163,6 @@ impl<'a> Login<'a> {
         }
     }
 
-    /// A further step of the method.
     fn on_more_data(&mut self, data: &[u8]) -> Result<LoginAction, LoginError> {
         match (self.state, data) {
             (State::ProofSent, sha2_password::FAST_SUCCESS) => {
