@@ -13,7 +13,6 @@ pub struct Kind {
     pub options: &'static [OptionHelp],
 }
 
-/// One option of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OptionHelp {
     /// Its key in the plan.

@@ -38,7 +38,6 @@ const PORT_TRIES: usize = 5;
 /// What the program of a recipe is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Program {
-    /// The server, or a script that starts it.
     Server,
     /// It starts the servers, and ends them when it is asked to end.
     Launcher,
@@ -46,7 +45,6 @@ pub(crate) enum Program {
 
 /// How one kind of server is started with a folder of its own.
 pub(crate) trait Recipe: Debug + Send + Sync {
-    /// The name that users know.
     fn name(&self) -> &'static str;
 
     /// What [`Recipe::command`] runs.
@@ -126,7 +124,6 @@ impl Daemon {
         Ok(daemon)
     }
 
-    /// The port for clients.
     pub fn port(&self) -> u16 {
         self.reserved.ports.main
     }
@@ -159,7 +156,6 @@ impl Daemon {
         }
     }
 
-    /// The path of its unix socket, if it has one.
     pub fn socket(&self) -> PathBuf {
         self.server_folder.socket()
     }
@@ -330,7 +326,6 @@ impl Drop for Daemon {
     }
 }
 
-/// Ignores progress and always continues.
 pub(crate) fn ignore_progress(_: ProgressEvent<'_>) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }

@@ -18,7 +18,6 @@ use crate::{Access, LoginUrl, ProgressListener, StatementPages};
 pub struct MetricsEndpoint {
     /// The role of the server in the system, such as `tidb`, `tikv` or `pd`.
     pub role: String,
-    /// Host and port.
     pub address: String,
     /// The path on that host, such as `/metrics`.
     pub path: String,
@@ -49,7 +48,6 @@ pub struct LostMember {
     pub role: String,
     /// When it exited.
     pub at: Instant,
-    /// Its exit status or signal.
     pub status: String,
     /// Its log; `None` when it was killed, because it cannot log that.
     pub(crate) log: Option<PathBuf>,
@@ -141,7 +139,6 @@ impl Running {
         }
     }
 
-    /// An RPC service.
     pub(crate) fn service(
         service: Service,
         identity: Identity,
@@ -175,7 +172,6 @@ impl Running {
         self
     }
 
-    /// How clients access it.
     pub fn access(&self) -> &Access {
         &self.access
     }
@@ -185,7 +181,6 @@ impl Running {
         self.login.as_ref()
     }
 
-    /// Its identity.
     pub fn identity(&self) -> &Identity {
         &self.identity
     }
@@ -281,7 +276,6 @@ impl fmt::Debug for Running {
 
 /// External servers: dyno neither starts nor stops them.
 pub(crate) struct External {
-    /// The addresses on which they listen.
     pub(crate) addresses: Vec<SocketAddr>,
 }
 

@@ -80,7 +80,6 @@ impl Codec {
 enum Beginning {
     /// Too few to tell.
     Partial,
-    /// Those of a tRPC frame.
     Frame,
     /// The client tells the sizes of its requests and of their answers.
     Sizes(FixedSizes),

@@ -48,7 +48,6 @@ struct LoopHandle {
 
 /// A task of a loop.
 enum Task {
-    /// Serve a connection.
     Serve(Accepted),
     /// Accept connections and share them out among these loops.
     Accept(TcpListener, Vec<LoopHandle>),
@@ -75,7 +74,6 @@ impl EchoServer {
         Ok(server)
     }
 
-    /// The address on which it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }

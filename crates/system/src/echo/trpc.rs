@@ -9,7 +9,6 @@ use super::codec::Malformed;
 
 /// The first bytes of every frame.
 pub(super) const MAGIC: [u8; 2] = [0x09, 0x30];
-/// Length of the frame head.
 const HEAD_BYTES: usize = 16;
 /// The longest frame, which is also the limit of the protocol's own servers.
 const FRAME_BYTES_MAX: usize = 10 * 1024 * 1024;
@@ -225,7 +224,6 @@ fn varint(bytes: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// Skips a value of this length.
 fn skip(bytes: &mut &[u8], length: u64) -> Option<u64> {
     *bytes = bytes.get(usize::try_from(length).ok()?..)?;
     Some(length)

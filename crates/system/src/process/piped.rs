@@ -15,11 +15,8 @@ pub struct PipedProcess(Process);
 /// This side's ends of the pipes.
 #[derive(Debug)]
 pub struct Pipes {
-    /// To its standard input.
     pub input: PipeWriter,
-    /// From its standard output.
     pub output: PipeReader,
-    /// From its standard error.
     pub errors: PipeReader,
 }
 

@@ -44,7 +44,6 @@ impl Playground {
     }
 }
 
-/// How a playground is started.
 #[derive(Debug)]
 struct TiUp {
     tiup: PathBuf,

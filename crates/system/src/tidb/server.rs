@@ -78,7 +78,6 @@ pub fn start(binary: PathBuf, settings: Settings, scratch: &Path) -> anyhow::Res
     Daemon::start(tidb, scratch, &mut ignore_progress)
 }
 
-/// How TiDB is started.
 #[derive(Debug)]
 pub(crate) struct TiDb {
     binary: PathBuf,

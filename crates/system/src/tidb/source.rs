@@ -29,7 +29,6 @@ pub(super) struct Choice {
     pub(super) binary: Option<PathBuf>,
     /// Where to look when the user names none.
     pub(super) source: Source,
-    /// The options of a build, if it is built.
     pub(super) build: BuildOptions,
 }
 

@@ -69,7 +69,6 @@ pub(super) struct Cluster {
     pds: Vec<Daemon>,
     replicas: usize,
     on_member_exit: OnMemberExit,
-    /// Whether the stores expose metrics.
     stores_tell: bool,
     /// The password of all its TiDBs, which share their accounts.
     secret: Secret,
@@ -338,7 +337,6 @@ fn member(role: Role, number: usize, count: usize) -> String {
     }
 }
 
-/// Each server with its role and its name.
 fn each<'a>(members: &[(Role, &'a [Daemon])]) -> impl Iterator<Item = (Role, String, &'a Daemon)> {
     members.iter().flat_map(|&(role, servers)| {
         let name = move |at| member(role, at, servers.len());
@@ -355,7 +353,6 @@ fn ends(members: &[(Role, &[Daemon])]) -> Option<String> {
     (!told.is_empty()).then(|| told.join("\n"))
 }
 
-/// The addresses of these servers.
 fn addresses(servers: &[Daemon]) -> Vec<SocketAddr> {
     servers.iter().map(|server| local(server.port())).collect()
 }
