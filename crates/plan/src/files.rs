@@ -21,7 +21,6 @@ enum Origin {
     Folder(PathBuf),
     /// The same, and what was read is kept.
     Kept(PathBuf, Mutex<FileContents>),
-    /// From another machine.
     Shipped(FileContents),
 }
 

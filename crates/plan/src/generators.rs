@@ -11,10 +11,8 @@ const EXAMPLE: &str = "write such as [\"local\", \"ssh://bench1\"]";
 /// What becomes of a trial that loses one of its generators.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnGeneratorLoss {
-    /// It ends for all of them.
     #[default]
     End,
-    /// The others go on.
     Continue,
 }
 

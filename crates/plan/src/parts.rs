@@ -8,9 +8,7 @@ use crate::{OptionReader, Problem};
 /// The role of a part in an experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// A system under test.
     System,
-    /// A workload.
     Workload,
 }
 

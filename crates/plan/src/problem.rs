@@ -12,14 +12,12 @@ use crate::{Options, Source, scrub};
 pub struct Problem {
     /// Byte range in the source; `None` when something is missing from the plan.
     pub span: Option<Range<usize>>,
-    /// The observation, in one line.
     pub message: String,
     /// The allowed values, the nearest valid spelling, or the remedy.
     pub help: Option<String>,
 }
 
 impl Problem {
-    /// Text that is not TOML.
     pub(crate) fn syntax(error: &toml_edit::TomlError) -> Self {
         let message = error.message().lines().collect::<Vec<_>>().join("; ");
         let help = "a plan is TOML: `key = value` below `[table]` headers".to_owned();
@@ -30,7 +28,6 @@ impl Problem {
 /// All problems of a plan, formatted for a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problems {
-    /// At least one.
     pub problems: Vec<Problem>,
     /// The plan's text with the places marked, plain.
     pub rendered: String,
@@ -42,7 +39,6 @@ pub struct Problems {
 /// Whether text for a person has colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Color {
-    /// Plain text.
     Never,
     /// With a terminal's escape sequences.
     Always,

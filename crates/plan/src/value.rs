@@ -40,7 +40,6 @@ impl PartialEq for Spanned {
 }
 
 impl Value {
-    /// Its kind, for messages.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Value::Integer(_) => "a whole number",

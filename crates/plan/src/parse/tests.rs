@@ -10,7 +10,6 @@ fn parse(text: &str) -> Plan {
     Plan::parse(source(text)).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
-/// The message for a wrong plan.
 fn wrong(text: &str) -> String {
     Plan::parse(source(text)).unwrap_err().rendered
 }
