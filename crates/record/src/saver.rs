@@ -16,7 +16,6 @@ use crate::files::{Appender, replace};
 pub(crate) struct Saved {
     /// Files that grow, each before those that refer to it.
     pub(crate) growing: Vec<Arc<Appender>>,
-    /// A file that is replaced as a whole.
     pub(crate) replaced: PathBuf,
     /// The least time from one save to the next, so that the disk is not busy with the record.
     pub(crate) pause: Duration,

@@ -80,7 +80,6 @@ impl Decoder {
     }
 }
 
-/// The number of four bytes at the beginning.
 fn number(bytes: &[u8]) -> Option<usize> {
     let bytes = bytes.first_chunk().copied()?;
     usize::try_from(u32::from_be_bytes(bytes)).ok()
