@@ -14,7 +14,6 @@ use crate::{Event, RunListener};
 pub(crate) struct Build<'a> {
     /// The system's name in the plan.
     pub(crate) name: &'a str,
-    /// The command for the shell.
     pub(crate) command: &'a str,
     /// The folder in which it runs: the folder of the plan.
     pub(crate) folder: &'a Path,

@@ -26,7 +26,6 @@ pub(crate) struct Check {
     by_dyno: QueryCounts,
 }
 
-/// The first reading.
 enum FirstReading {
     /// The load has not begun, or the server does not report it.
     Nothing,
@@ -36,14 +35,11 @@ enum FirstReading {
 
 /// The counters of the servers.
 enum Reading {
-    /// From status variables.
     Status(ServerCounters),
-    /// From pages of metrics.
     Page(StatementCounters),
 }
 
 impl Reading {
-    /// The counts since an earlier reading.
     fn since(&self, earlier: &Self) -> Result<ServerCounts, String> {
         match (self, earlier) {
             (Self::Status(now), Self::Status(before)) => {
@@ -75,7 +71,6 @@ impl Check {
         };
     }
 
-    /// Whether there is no server with counters.
     fn is_embedded(&self) -> bool {
         self.target.as_ref().is_none_or(|target| target.capabilities().is_blocking)
     }

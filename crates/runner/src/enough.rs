@@ -29,7 +29,6 @@ pub struct Enough {
 /// A warm-up until the load is steady.
 #[derive(Debug)]
 struct WarmUp {
-    /// The numbers of intervals at which it is looked at.
     looks: Vec<usize>,
     /// With so many intervals it is enough that nothing was seen to change.
     shown_until: usize,
@@ -58,7 +57,6 @@ impl Enough {
         }
     }
 
-    /// What the engine lets end early.
     pub fn allowed(load: &LoadPlan, steady_from: Option<Duration>) -> PhaseEnds {
         PhaseEnds { warm_up_from: steady_from, measured: load.precision.is_some() }
     }
@@ -76,7 +74,6 @@ impl Enough {
         self.is_enough
     }
 
-    /// How the phases ended, for the record.
     pub fn ends(&self) -> DecidedEnds {
         DecidedEnds {
             warm_up: self.warm_up.as_ref().map(|it| it.result),
@@ -121,7 +118,6 @@ impl WarmUp {
     }
 }
 
-/// A figure as the record names it.
 pub(crate) fn figure(figure: plan::PreciseFigure) -> PreciseFigure {
     match figure {
         plan::PreciseFigure::Throughput => PreciseFigure::Throughput,
@@ -153,7 +149,6 @@ impl Measured {
     }
 }
 
-/// How many intervals a length of time has.
 fn intervals(time: Duration, load: &LoadPlan) -> usize {
     let intervals = nanos(time).div_ceil(nanos(load.interval).max(1));
     usize::try_from(intervals).unwrap_or(usize::MAX)

@@ -32,7 +32,6 @@ pub(crate) fn rule(rounds: &RoundsPlan) -> RoundsRule {
 /// A variant under one load: system, workload, clients and rate as a trial has them.
 type Point = (usize, usize, usize, Option<usize>);
 
-/// What a round measured of one point.
 struct OfRound {
     /// The place of its trial in the order of measuring.
     place: u64,
@@ -45,11 +44,8 @@ pub(crate) struct Rounds<'p> {
     plan: &'p Plan,
     rule: RoundsRule,
     listed: Peekable<vec::IntoIter<Trial>>,
-    /// The trial that ran last.
     last: Option<Trial>,
-    /// The number of trials so far.
     index: usize,
-    /// The round in progress.
     current: BTreeMap<Point, OfRound>,
     /// The figure in the rounds before; `None` once it had no upper bound in one of them, as in reports.
     figures: BTreeMap<Point, Option<Vec<RoundFigure>>>,

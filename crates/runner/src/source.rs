@@ -24,7 +24,6 @@ pub(crate) trait TrialSource {
     fn next(&mut self, finished: Option<FinishedTrial<'_>>) -> Result<Option<SourcedTrial>>;
 }
 
-/// A trial that has run.
 #[derive(Clone, Copy)]
 pub(crate) struct FinishedTrial<'a> {
     /// Its record; `None` when its load could not begin.
@@ -38,7 +37,6 @@ pub(crate) struct SourcedTrial {
     pub(crate) note: String,
 }
 
-/// The trials of a plan.
 pub(crate) fn of(plan: &Plan) -> Box<dyn TrialSource + '_> {
     let listed = plan.trials().into_iter();
     match (&plan.seek, &plan.rounds) {
@@ -56,7 +54,6 @@ pub(crate) fn trials_max(plan: &Plan) -> usize {
     plan.pooled_trials() * each
 }
 
-/// A seek as the record keeps it.
 pub(crate) fn record(seek: &SeekPlan) -> SeekRecord {
     SeekRecord {
         bounds: bounds(seek),
@@ -107,7 +104,6 @@ struct Seeks {
     /// System, workload and repetition of the seeks to come.
     places: vec::IntoIter<Trial>,
     current: Option<Current>,
-    /// The number of trials so far.
     index: usize,
 }
 

@@ -25,7 +25,6 @@ pub(crate) struct TestBeds<'a> {
 }
 
 impl<'a> TestBeds<'a> {
-    /// Takes out the test bed of a system instance.
     pub(crate) fn take(&mut self, instance: SystemInstance) -> Option<TestBed<'a>> {
         let at = self.up.iter().position(|it| it.instance() == instance)?;
         Some(self.up.remove(at))

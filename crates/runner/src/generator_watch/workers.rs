@@ -83,7 +83,6 @@ impl Workers {
     }
 }
 
-/// The index of the worker that this thread is, if it is one.
 fn worker_of(task: &Path) -> Option<usize> {
     let name = fs::read_to_string(task.join("comm")).ok()?;
     name.trim_end().strip_prefix(engine::WORKER_THREAD)?.parse().ok()

@@ -25,7 +25,6 @@ pub(crate) struct Fleet {
     generators: Vec<Generator>,
     keep_copies: bool,
     go_on_without_lost: bool,
-    /// How many loads there were.
     loads: u64,
 }
 
@@ -72,7 +71,6 @@ impl Fleet {
         Ok(Some(fleet))
     }
 
-    /// The host of each generator.
     pub(crate) fn hosts(&self) -> Vec<HostFacts> {
         self.generators.iter().map(|generator| generator.host.clone()).collect()
     }

@@ -27,7 +27,6 @@ pub(crate) struct GeneratorJob {
     workload: JobWorkload,
     access: JobAccess,
     secrets: JobSecrets,
-    /// The name of the system in the plan.
     system: String,
     seed: u64,
     load_key: LoadKey,
@@ -44,7 +43,6 @@ pub(crate) struct GeneratorJob {
     connections_period: Option<Duration>,
 }
 
-/// How the clients reach the system.
 #[derive(Serialize, Deserialize)]
 enum JobAccess {
     Database(PortableTarget),

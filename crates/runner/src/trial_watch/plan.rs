@@ -25,7 +25,6 @@ const ANSWERS: u32 = 600;
 /// How long an answer may take.
 const ANSWER_BOUND: Duration = Duration::from_secs(10);
 
-/// Everything that is watched in one trial.
 pub(crate) struct WatchTargets {
     pub(super) host: HostWatch,
     pub(super) others: Vec<DescribedHost>,
@@ -48,7 +47,6 @@ pub(crate) enum Peers {
     Tcp(Vec<SocketAddr>),
     /// Generators connect to them, and tell what their kernels count.
     OfGenerators(KnownGenerators),
-    /// There are none, for this reason.
     None(String),
 }
 
