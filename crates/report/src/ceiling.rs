@@ -71,7 +71,6 @@ fn sizes(ceiling: &Ceiling) -> String {
 pub(crate) enum Mode {
     /// One request in flight on each connection.
     Single,
-    /// Several.
     Pipelined,
 }
 

@@ -43,7 +43,6 @@ pub(crate) fn groups<'d, 'a>(digest: &'d Digest<'a>) -> Vec<Group<'d, 'a>> {
     groups
 }
 
-/// Names a figure of a point in findings.
 pub(crate) fn place(point: &Point<'_>, figure: Figure) -> String {
     let load = load_text(point.clients, point.rate);
     format!("{}, {}, {load}: {}", point.system, point.workload, figure.name())
@@ -69,7 +68,6 @@ fn of_points<'d, 'a>(digest: &'d Digest<'a>) -> Vec<Group<'d, 'a>> {
 }
 
 impl<'d, 'a> Group<'d, 'a> {
-    /// When the rounds end by themselves.
     pub(crate) fn rule(&self) -> Option<&'a RoundsRule> {
         self.digest.run.header.rounds.as_ref()
     }
@@ -132,7 +130,6 @@ impl<'d, 'a> Group<'d, 'a> {
         self.rows.iter().find(|row| row.point == Some(at))
     }
 
-    /// The place of a point in the digest.
     fn place_of(&self, point: &Point<'_>) -> Option<usize> {
         self.digest.points.iter().position(|known| std::ptr::eq(known, point))
     }
@@ -225,7 +222,6 @@ impl<'d, 'a> Group<'d, 'a> {
         if has_rate { self.latency() } else { Figure::Throughput }
     }
 
-    /// Remarks below the table.
     pub(crate) fn notes(&self) -> Vec<String> {
         let noise = self.again.map(|_| noise_floor::NOTE.to_owned());
         let windows = windows::note(self.digest);
@@ -291,7 +287,6 @@ impl<'d, 'a> Group<'d, 'a> {
         })
     }
 
-    /// The figures of the table.
     fn figures(&self) -> [Figure; 2] {
         [Figure::Throughput, self.latency()]
     }

@@ -36,7 +36,6 @@ pub(crate) struct Confidence {
 /// What an interval is computed from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Origin {
-    /// Several trials.
     Between(Method),
     /// The intervals of one trial, which are worth so many independent samples.
     Within(f64),
@@ -63,7 +62,6 @@ impl Estimated {
         fixed.into_iter().chain(percentiles.iter().copied().map(Self::Percentile)).collect()
     }
 
-    /// Its interval within a trial.
     pub(crate) fn within(self, within: &Within) -> Option<Confidence> {
         let interval = match self {
             Self::Transactions => within.transactions_per_s,
@@ -130,7 +128,6 @@ impl Estimated {
         format!("{}{}", self.name(), self.unit())
     }
 
-    /// The head of its column.
     fn head(self, unit: TimeUnit) -> String {
         match self {
             Self::Transactions => "tps".to_owned(),
@@ -219,7 +216,6 @@ pub(crate) fn csv_cell(interval: Option<Confidence>, end: End) -> String {
     end.map_or(String::new(), |end| end.to_string())
 }
 
-/// Whether a table of results has intervals.
 pub(crate) fn are_known(digest: &Digest<'_>) -> bool {
     let is_known = |point: &Point<'_>| Estimated::Transactions.interval(digest, point).is_some();
     digest.is_repeated() || digest.points.iter().any(is_known)
@@ -253,7 +249,6 @@ pub(crate) fn table(digest: &Digest<'_>, workload: Option<&str>) -> Table {
 }
 
 impl Confidence {
-    /// What it is computed from, of so many trials.
     fn source(&self, trials: usize) -> String {
         match self.origin {
             Origin::Between(_) => several(trials as u64, "trial", "trials"),

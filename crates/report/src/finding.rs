@@ -77,7 +77,6 @@ fn place(digest: &Digest<'_>, trial: &Trial<'_>, finding: &Finding) -> String {
     if figures.is_empty() { text } else { format!("{text}: {figures}") }
 }
 
-/// A finding as a sentence.
 pub(crate) fn sentence(finding: &Finding) -> String {
     let (headline, meaning, _) = words(finding.code);
     match figures(finding) {
@@ -109,13 +108,11 @@ pub(crate) fn headline(code: Code) -> &'static str {
     words(code).0
 }
 
-/// The name of the subject, if it has one.
 fn subject(finding: &Finding) -> Option<&str> {
     let has_name = !matches!(finding.subject, Subject::Run | Subject::Trial);
     has_name.then(|| finding.subject.parts().1)
 }
 
-/// A finding as JSON.
 pub(crate) fn json(finding: &Finding) -> serde_json::Value {
     let (of, _) = finding.subject.parts();
     json!({

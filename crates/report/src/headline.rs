@@ -32,7 +32,6 @@ pub fn trial_headline(record: &TrialRecord) -> String {
     )
 }
 
-/// The complete trial with the highest throughput.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BestTrial {
     transactions_per_s: f64,

@@ -302,7 +302,6 @@ fn trial(trial: &Trial<'_>, percentiles: &[f64]) -> Value {
     value
 }
 
-/// Which trial it is, and how it ended.
 pub(crate) fn identity(trial: &Trial<'_>) -> Value {
     let header = &trial.record.header;
     let end = trial.record.end.as_ref();
@@ -455,7 +454,6 @@ fn outage(outage: &Outage) -> Value {
     })
 }
 
-/// How evenly clients were served.
 pub(crate) fn fairness(fairness: Fairness) -> Value {
     json!({
         "mean": fairness.mean,

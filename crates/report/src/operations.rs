@@ -132,7 +132,6 @@ fn add_operations(table: &mut Table, trial: &Trial<'_>, around: &RowContext, uni
 /// The name of all transactions of a trial together.
 pub(crate) const TOTAL: &str = "TOTAL";
 
-/// Whether a trial has several kinds of transactions.
 fn has_several_transactions(trial: &Trial<'_>) -> bool {
     let operations = trial.summary.operations.iter();
     operations.filter(|operation| operation.kind == OperationKind::Transaction).count() > 1

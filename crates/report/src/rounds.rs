@@ -12,7 +12,6 @@ use crate::number::{percent, several};
 pub(crate) struct Ended<'a> {
     rule: &'a RoundsRule,
     baseline: &'a str,
-    /// The rounds that began.
     rounds: u32,
     /// What they show of every variant but the baseline, over all its loads; `None` without a round to compare.
     looks: Vec<(&'a str, Option<RoundsLook>)>,
@@ -117,7 +116,6 @@ impl Ended<'_> {
         told.collect::<Vec<_>>().join("; ")
     }
 
-    /// For programs.
     pub(crate) fn json(&self) -> Value {
         let RoundsRule { goal, figure, at_least, at_most } = *self.rule;
         let (goal, part) = match goal {

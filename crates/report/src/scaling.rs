@@ -22,7 +22,6 @@ pub(crate) const NOTE: &str = "The Universal Scalability Law (Gunther), fitted t
      The last column is the probability of residuals as large as these if the law holds but for the least difference; \
      below 1 % the law is refused. Figures beyond the highest number of clients that was measured are the curve's.";
 
-/// Fewer numbers of clients are no sweep.
 const CLIENTS_MIN: usize = 3;
 /// A smaller probability is told as a bound.
 const LEAST_PROBABILITY: f64 = 1e-5;
@@ -228,7 +227,6 @@ fn gain_of_most(found: &Scaling) -> Option<Ranged> {
     found.levels.last().map(|level| gain_of_twice(found, level.clients))
 }
 
-/// As a value of report.json.
 pub(crate) fn json(digest: &Digest<'_>) -> Vec<Value> {
     let one = |Sweep { system, workload, found }: &Sweep| {
         let mut value = match found {

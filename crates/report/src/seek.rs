@@ -113,7 +113,6 @@ impl<'d, 'a> Sought<'d, 'a> {
         }
     }
 
-    /// The bounds in words.
     pub(crate) fn bounds(&self) -> String {
         let bounds: Vec<String> = self.record.bounds.iter().map(bound).collect();
         bounds.join(" and ")
@@ -139,7 +138,6 @@ impl<'d, 'a> Sought<'d, 'a> {
         self.seek.probes().iter().filter(|probe| probe.is_confirming)
     }
 
-    /// What the seek found, in sentences.
     pub(crate) fn sentences(&self) -> String {
         let bounds = self.bounds();
         let range = self.record.range;
@@ -265,7 +263,6 @@ fn show(figure: BoundedFigure, value: f64) -> String {
     }
 }
 
-/// A row for each seek.
 pub(crate) fn table(digest: &Digest<'_>, seeks: &[Sought<'_, '_>]) -> Table {
     let mut table = Table::new()
         .words("system, workload")

@@ -46,12 +46,10 @@ impl Table {
         Self::default()
     }
 
-    /// Adds a column of words.
     pub fn words(self, head: impl Into<String>) -> Self {
         self.column(head.into(), Align::Left)
     }
 
-    /// Adds a column of numbers.
     pub(crate) fn numbers(self, head: impl Into<String>) -> Self {
         self.column(head.into(), Align::Right)
     }
@@ -162,7 +160,6 @@ impl Table {
         self.without_columns(|head, cells| head == REMARKS && is_empty(cells))
     }
 
-    /// The cells of a column.
     fn cells(&self, column: usize) -> impl Iterator<Item = &str> {
         self.rows.iter().map(move |row| row[column].as_str())
     }
@@ -191,7 +188,6 @@ fn pad(cell: &str, align: Align, width: usize) -> String {
     }
 }
 
-/// Escapes text for HTML and SVG.
 pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     // XML does not allow control characters, even escaped.

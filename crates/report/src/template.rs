@@ -43,7 +43,6 @@ fn field(field: &str, values: &Values, subject: Option<&str>) -> Option<String> 
     }
 }
 
-/// A value in words.
 pub(crate) fn show(value: &Value) -> String {
     match value {
         Value::Count(value) => count(*value),

@@ -36,7 +36,6 @@ pub(crate) struct Variance {
 enum Repeated {
     /// The system is started and its data loaded.
     Start,
-    /// The data is loaded.
     Data,
     /// Only the load runs again.
     Load,
@@ -65,7 +64,6 @@ impl Variance {
         purchase_text(self.levels.worth_repeating(self.cost))
     }
 
-    /// As a value of report.json.
     pub(crate) fn json(&self) -> Value {
         let (worth, best_s) = match self.levels.worth_repeating(self.cost) {
             Purchase::LongerTrials(best_s) => ("longer-trials", best_s),
@@ -85,7 +83,6 @@ impl Variance {
     }
 }
 
-/// What is worth repeating, in words.
 pub(crate) fn purchase_text(purchase: Purchase) -> String {
     let time = |seconds: f64| duration(Duration::from_secs_f64(seconds.clamp(0.0, LONGEST_S)));
     match purchase {

@@ -23,7 +23,6 @@ const VERSION: u32 = 1;
 pub struct Verdict {
     format: String,
     version: u32,
-    /// The dyno that judged.
     pub(crate) dyno: Dyno,
     pub(crate) record: RecordSize,
     trials_done: usize,
@@ -81,7 +80,6 @@ impl Verdict {
         format!("{} of {}", self.trials_done, self.trials_planned)
     }
 
-    /// The figures of the best trial.
     pub fn best(&self) -> Option<&BestTrial> {
         self.best.as_ref()
     }

@@ -40,7 +40,6 @@ pub(crate) fn host_caption(host: &Host) -> String {
 /// Resource use of all servers of a trial whose CPU is known, together.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ServerFigures {
-    /// How many servers that are.
     pub(crate) servers: usize,
     /// Hardware threads that they kept busy.
     pub(crate) cpu: MeanPeak,

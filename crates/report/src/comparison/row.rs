@@ -60,7 +60,6 @@ impl Row {
 }
 
 impl Compared {
-    /// The comparison that counts.
     pub(super) fn found(&self) -> Option<Comparison> {
         self.controlled.as_ref().map(Controlled::answer)
     }

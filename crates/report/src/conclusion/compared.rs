@@ -194,7 +194,6 @@ fn ends(verdicts: &[Verdict]) -> Values {
     vec![("lowest", Value::Change(lowest)), ("highest", Value::Change(highest))]
 }
 
-/// The values of one verdict.
 fn of_one(verdict: &Verdict) -> Values {
     let [low, high] = verdict.interval.map(Value::Change);
     let change = || Value::Change(verdict.change);

@@ -15,7 +15,6 @@ use crate::{composite, seek};
 /// So many of the longest queries are named.
 const QUERIES_MAX: usize = 3;
 
-/// What each seek has found.
 pub(super) fn seeks(digest: &Digest<'_>) -> Vec<Conclusion> {
     let of_one = |(at, sought): (usize, &seek::Sought<'_, '_>)| {
         let mut values: Values = vec![("of", text(sought.name(digest)))];

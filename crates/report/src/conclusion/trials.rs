@@ -40,7 +40,6 @@ pub(super) fn all(digest: &Digest<'_>) -> Vec<Conclusion> {
     found
 }
 
-/// The severity that makes a trial what it is.
 fn is_serious(validity: Validity) -> Severity {
     match validity {
         Validity::Invalid => Severity::Invalid,

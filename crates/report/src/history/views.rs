@@ -94,7 +94,6 @@ impl History {
         table
     }
 
-    /// The test, and how often it errs.
     pub(crate) fn test_text(&self) -> String {
         let ChangeCriteria { test, level } = self.criteria;
         let percent_of_level = percent(level);
@@ -137,7 +136,6 @@ impl History {
         format!(" {which} the {fewest} runs that a change at this level needs at least.")
     }
 
-    /// A row for each run.
     pub(crate) fn runs_table(&self) -> Table {
         let mut table = Table::new().numbers("run").words("began").words("dyno").words("folder");
         for (at, run) in self.runs.iter().enumerate() {
@@ -158,7 +156,6 @@ impl History {
         })
     }
 
-    /// A row for each of them.
     pub(crate) fn missing_table(&self) -> Table {
         let mut table = Table::new().words("folder").words("missing because");
         self.missing().for_each(|(folder, reason)| {
@@ -182,7 +179,6 @@ impl History {
         format!("{started}, {}", self.folder(run).display())
     }
 
-    /// What changed with a run.
     pub(crate) fn changed_table(&self, run: usize) -> Table {
         let mut table = ["workload", "system", "load", "figure"]
             .into_iter()
@@ -225,7 +221,6 @@ impl History {
         }
     }
 
-    /// For programs.
     pub fn json(&self) -> String {
         let runs = self.runs.iter().map(|run| {
             json!({
@@ -328,7 +323,6 @@ impl Series {
         matches!(self.of.figure, Estimated::Percentile(_))
     }
 
-    /// The name of its figure.
     pub(crate) fn figure(&self) -> String {
         match self.of.figure {
             Estimated::Percentile(percent) => percentile_name(percent),

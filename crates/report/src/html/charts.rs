@@ -40,7 +40,6 @@ pub(super) struct Context<'d, 'a> {
     /// The workload's points with figures; in a sweep over rates, only those with the most clients.
     pub(super) points: Vec<&'d Point<'a>>,
     pub(super) sweep: Sweep,
-    /// How many points have fewer clients than those.
     with_fewer_clients: usize,
 }
 
@@ -60,7 +59,6 @@ impl Sweep {
         }
     }
 
-    /// The value as text.
     fn text(self, point: &Point<'_>) -> String {
         match self {
             Self::Clients => count(point.clients as u64),

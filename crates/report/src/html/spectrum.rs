@@ -77,7 +77,6 @@ impl<'d, 'a> Context<'d, 'a> {
         few.unwrap_or_else(|| of(&last).into_iter().take(most).collect())
     }
 
-    /// Which points are shown when some are not.
     fn left_out(&self, shown: &[&Point<'_>]) -> Option<String> {
         if shown.len() == self.points.len() {
             return None;

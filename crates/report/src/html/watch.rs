@@ -87,7 +87,6 @@ fn of_host(frame: &Frame<'_, '_>, host: &Host) -> Vec<Chart> {
 struct Line {
     name: String,
     sample_windows: Vec<SampleWindow>,
-    /// Divisor of the values.
     unit: f64,
     /// Whether it shows the peaks instead of the means.
     is_peak: bool,

@@ -199,7 +199,6 @@ fn pd_of_one_machine(leaders: [f64; 3]) -> Server {
     server("pd", "http://127.0.0.1:2379/metrics", &figures)
 }
 
-/// Figures of the findings on hosts and servers.
 fn figures_of(servers: Vec<Server>) -> Vec<String> {
     let is_watched = |it: &&Finding| matches!(it.subject, Subject::Host(_) | Subject::Server(_));
     with(servers, |trial| trial.findings.iter().filter(is_watched).map(finding::figures).collect())

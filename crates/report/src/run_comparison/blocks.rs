@@ -241,7 +241,6 @@ fn unmatched(compared: &RunComparison<'_, '_>) -> Option<Block> {
     })
 }
 
-/// The answer, to quote.
 fn conclusions(compared: &RunComparison<'_, '_>) -> Option<Block> {
     let notes: Vec<String> =
         super::conclusion::all(compared).iter().map(Conclusion::text).collect();

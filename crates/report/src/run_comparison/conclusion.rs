@@ -26,7 +26,6 @@ fn of_pair<'a>(compared: &RunComparison<'_, 'a>, systems: [&'a str; 2]) -> Vec<C
     std::iter::once(speed).chain(crashes.map(|row| crashed(row, systems))).collect()
 }
 
-/// Which of two systems is faster.
 fn speed(
     compared: &RunComparison<'_, '_>,
     places: &[&Matched<'_, '_>],

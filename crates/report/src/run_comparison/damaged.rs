@@ -28,7 +28,6 @@ fn of_run<'d>(
     plan.chain(trials.filter_map(|it| Some((number(it), it.damage.as_ref()?)))).collect()
 }
 
-/// For programs.
 pub(super) fn json(sides: &Sides<'_, '_>, side: usize, digest: &Digest<'_>) -> Vec<Value> {
     let value = |(trial, damage): (Option<usize>, &Damage)| {
         let line = (damage.line > 0).then_some(damage.line);

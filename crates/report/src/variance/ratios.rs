@@ -29,7 +29,6 @@ struct RatioVariance {
     /// Windows of each variant in a round, on average.
     windows: f64,
     purchase: Purchase,
-    /// The best number of windows, where there is one.
     best_windows: Option<f64>,
 }
 
@@ -143,7 +142,6 @@ pub(crate) fn note(group: &Group<'_, '_>) -> Option<String> {
     (!table(group).is_empty()).then(|| NOTE.to_owned())
 }
 
-/// As a value of report.json.
 pub(crate) fn json(group: &Group<'_, '_>, point: &Point<'_>) -> Option<Value> {
     let RatioVariance { levels, windows, purchase, best_windows } =
         RatioVariance::of(group, point)?;

@@ -31,7 +31,6 @@ impl Subject {
 /// Resource use of one process, host or server during the measured load.
 pub(crate) struct Cost {
     pub(crate) subject: Subject,
-    /// The host or server.
     pub(crate) source: String,
     /// The process; empty for hosts and servers.
     pub(crate) part: String,
@@ -90,7 +89,6 @@ pub(crate) fn by_point(digest: &Digest<'_>) -> Table {
     without_unknown(table)
 }
 
-/// The costs of one trial.
 pub(crate) fn table(trial: &Trial<'_>) -> Table {
     let mut table = columns(Table::new());
     of_trial(trial).iter().for_each(|cost| table.row(cells(cost)));
