@@ -12,7 +12,6 @@ use peers::{Behaviour, WireSocket, dyno};
 
 use crate::sandbox::{Sandbox, both};
 
-/// Bytes that are read at once.
 const READ_BYTES: usize = 64 << 10;
 
 /// What happens to bytes on a way.
@@ -20,7 +19,6 @@ const READ_BYTES: usize = 64 << 10;
 enum Passing {
     /// They are passed on so much later.
     Late(Duration),
-    /// This comes in their place.
     Hostile(Behaviour),
 }
 
@@ -65,7 +63,6 @@ impl Relay {
         Self { program, ways: [way(to, to_generator), way(from_generator, from)] }
     }
 
-    /// The place of the generator in a plan.
     pub(crate) fn place(&self) -> String {
         format!("command:{}", self.program.display())
     }

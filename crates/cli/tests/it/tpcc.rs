@@ -212,7 +212,6 @@ fn a_nearly_empty_queue_of_new_orders_ends_no_client_on_tidb() {
     assert!(succeeded(trial, "delivery_skipped") > 0, "the queue was nearly empty: {trial}");
 }
 
-/// The TiDB that dyno starts itself.
 fn tidb() -> String {
     format!("tidb:{}", std::env::var("DYNO_TEST_TIDB").unwrap())
 }
