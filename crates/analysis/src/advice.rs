@@ -96,7 +96,7 @@ mod tests {
     use super::*;
     use crate::stopping::Stopping;
 
-    /// So many pairs with a deviation of 1.
+    /// A contrast of this many pairs with a standard deviation of 1.
     fn contrast(mean: f64, pairs: usize) -> Contrast {
         let apart = ((pairs - 1) as f64 / pairs as f64).sqrt();
         let pairs = (0..pairs).map(|at| if at % 2 == 0 { mean + apart } else { mean - apart });

@@ -34,7 +34,6 @@ pub enum Subject {
     Operations(String),
 }
 
-/// One figure of a finding.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     Count(u64),

@@ -3,7 +3,6 @@
 /// At least this multiple of its fair share makes a server a hot spot.
 const FAR_ABOVE: f64 = 1.5;
 
-/// A server that takes far more than its share.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct HotSpot {
     pub(crate) name: String,

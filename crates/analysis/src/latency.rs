@@ -22,7 +22,7 @@ pub struct Latency {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
     pub least_ns: Nanos,
-    /// It is at most this; `None` without an upper bound.
+    /// The upper bound; `None` without one.
     pub most_ns: Option<Nanos>,
 }
 

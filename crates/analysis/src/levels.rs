@@ -53,7 +53,7 @@ pub struct TrialCost {
 pub enum Purchase {
     /// Longer trials, best of so many seconds; `None`: the longer the better.
     LongerTrials(Option<f64>),
-    /// More trials, best of so many seconds, which is less than now.
+    /// More trials, best of this many seconds, which is less than now.
     MoreTrials(f64),
     /// Either: trials are about as long as they should be.
     Either,

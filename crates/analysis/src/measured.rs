@@ -138,7 +138,6 @@ impl Measured<'_> {
 /// The counts of one measured interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Slice {
-    /// Its length, s.
     pub seconds: f64,
     pub transactions: u64,
     pub queries: u64,

@@ -6,7 +6,6 @@ use crate::metrics::kind_of;
 
 /// A member in the list.
 pub(crate) struct Member<'a> {
-    /// Its number.
     pub(crate) id: &'a str,
     /// Address of its service, host and port.
     pub(crate) address: &'a str,

@@ -104,7 +104,7 @@ pub enum NoScaling {
         levels: usize,
         needed: usize,
     },
-    /// With this number of clients a trial had no throughput at all.
+    /// A trial with this number of clients had no throughput at all.
     NoThroughput(usize),
     /// The residuals are larger than chance and the least difference explain.
     LackOfFit {
@@ -252,7 +252,7 @@ impl Scaling {
         clients / time(&self.coefficients, clients)
     }
 
-    /// So many times the throughput twice as many clients have.
+    /// The ratio of the throughput of twice as many clients to the throughput of `clients`.
     pub fn gain_of_twice(&self, clients: f64) -> Ranged {
         let gain = self.per_s(2.0 * clients) / self.per_s(clients);
         self.profile.positive(gain, |gain| Space::of_gain(clients, gain))

@@ -109,7 +109,6 @@ pub(crate) fn read(entry: &Path) -> Option<DetachedSystem> {
     DetachedSystem::parse(&fs::read_to_string(entry).ok()?)
 }
 
-/// All entries, by name.
 pub(crate) fn all() -> Result<Vec<(PathBuf, DetachedSystem)>> {
     let Ok(entries) = fs::read_dir(folder()?) else { return Ok(Vec::new()) };
     let paths = entries.flatten().map(|entry| entry.path());

@@ -15,7 +15,6 @@ const EMFILE: i32 = 24;
 /// The code of a failure to connect to an address at which nothing listens.
 pub const REFUSED: &str = "refused";
 
-/// One address of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
     /// The address as the user wrote it, such as `db1:4000`; messages use this name.

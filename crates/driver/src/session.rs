@@ -5,7 +5,6 @@ use measure::{Failure, Traffic};
 use crate::running::Running;
 use crate::{Datum, Loader, Rows, Statement, Value, mysql, sqlite};
 
-/// One connection to a database.
 #[derive(Debug)]
 pub struct Session(pub(crate) Connection);
 

@@ -130,7 +130,7 @@ pub enum Encryption {
     Never,
     /// Over TCP, if the server offers it.
     WhenOffered(Tls),
-    /// Yes; without encryption there is no connection.
+    /// Encryption is required: without it there is no connection.
     Always(Tls),
 }
 

@@ -150,7 +150,7 @@ struct Kept {
     reported: Counts,
     lost: Vec<usize>,
     has_ended: bool,
-    /// It has seen enough after so many intervals.
+    /// It has seen enough after this many intervals.
     enough_after: usize,
 }
 

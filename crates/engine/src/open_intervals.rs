@@ -32,7 +32,7 @@ struct Open {
 }
 
 impl OpenIntervals {
-    /// Those of units with these workers each.
+    /// The open intervals of units with these workers each.
     pub(crate) fn new(workers: Vec<Range<usize>>, hold: Duration) -> Self {
         Self {
             closed: vec![0; workers.len()],

@@ -140,7 +140,8 @@ impl WorkerState {
         }
     }
 
-    /// Whether a turn with this intended start may start now; if so, the client is in it.
+    /// Starts the turn unless the load ends before it; returns whether the client is in the turn now. An arrival that the
+    /// end cuts off is counted as unsent.
     #[inline]
     pub(crate) fn admit(&self, local: usize, turn: Turn) -> bool {
         let origin = self.origin.get();

@@ -35,7 +35,6 @@ pub enum ErrorClass {
 }
 
 impl ErrorClass {
-    /// Every class, in the order of tables.
     pub const ALL: [Self; 12] = [
         Self::Deadlock,
         Self::LockTimeout,
@@ -173,7 +172,6 @@ impl Failure {
     }
 }
 
-/// One failure of each class and code, for its message.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct FailureExamples(Vec<Failure>);

@@ -61,7 +61,6 @@ impl GeneratorClock {
     }
 }
 
-/// A generator that was lost during a trial.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GeneratorLoss {
     /// When it was noticed, on the trial's clock, warm-up included.

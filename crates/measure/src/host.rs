@@ -87,7 +87,6 @@ pub struct SegmentCounters {
     pub retransmitted: u64,
 }
 
-/// One reading of a host's counters.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostReading {
     /// When it was taken, on the trial's clock.
@@ -121,7 +120,6 @@ pub struct HostReading {
     pub processes: Vec<Option<ProcessReading>>,
 }
 
-/// One reading of a process's counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessReading {
     /// CPU time in user mode, of all its threads, ns.

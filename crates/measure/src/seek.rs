@@ -78,7 +78,6 @@ pub struct ProbeFacts<'a> {
     /// Whether it is a longer trial that confirms the capacity.
     pub is_confirming: bool,
     pub operations: &'a [Operation],
-    /// All that ended in the measured window.
     pub total: &'a Tally,
     pub edges: &'a Edges,
     /// Length of the window, s.

@@ -31,7 +31,6 @@ pub struct ServerKind {
     pub note_without: Option<NoteWithout>,
 }
 
-/// One plot and what it is made of.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Panel {
     pub title: String,

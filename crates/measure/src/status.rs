@@ -6,7 +6,7 @@ pub enum TrialStatus {
     Complete,
     /// Someone asked for the end; what was measured until then stands.
     Interrupted,
-    /// It could not go on, and why.
+    /// The reason for which it could not go on.
     Failed(String),
     /// The server that was started for it ended while it ran: how, and what its log says.
     Crashed(String),

@@ -43,7 +43,6 @@ pub struct Host {
 pub struct Process {
     /// Its name in reports, such as `dyno` or the role of a server.
     pub name: String,
-    /// Its process id.
     pub pid: u32,
     pub side: Side,
 }
@@ -102,7 +101,6 @@ pub struct Gap {
     pub reason: String,
 }
 
-/// One metric of a server over time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Series {
     /// The name of its family, such as `go_goroutines`.

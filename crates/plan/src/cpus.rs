@@ -30,7 +30,6 @@ impl CpuList {
         Ok(Self(cpus))
     }
 
-    /// Their numbers, in order.
     pub fn numbers(&self) -> impl Iterator<Item = usize> {
         self.0.iter().copied()
     }

@@ -90,7 +90,6 @@ impl PreciseFigure {
     }
 }
 
-/// As a plan writes it.
 impl fmt::Display for PreciseFigure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -101,7 +100,6 @@ impl fmt::Display for PreciseFigure {
     }
 }
 
-/// As a plan writes it.
 impl fmt::Display for PrecisionPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} within {}%", self.figure, (self.within * 1e8).round() / 1e6)

@@ -7,7 +7,6 @@ use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 
 use crate::{Options, Source, scrub};
 
-/// One problem, at one place of the plan's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// Byte range in the source; `None` when something is missing from the plan.
@@ -25,7 +24,6 @@ impl Problem {
     }
 }
 
-/// All problems of a plan, formatted for a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problems {
     pub problems: Vec<Problem>,

@@ -51,7 +51,6 @@ pub enum Over {
     Rate,
 }
 
-/// One trial of a seek, as its source sets it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SeekTrial {
     /// Its number in the seek, from 0.

@@ -12,7 +12,6 @@ use crate::{
     PrecisionPlan, Rate, RoundsPlan, SeekPlan, SeekTrial, Shuffle, Source, SteadyPlan, WatchPlan,
 };
 
-/// One experiment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// The plan's name; by default the file's stem.

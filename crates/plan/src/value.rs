@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::Options;
 
-/// One value of the plan.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Value {
     /// `4`

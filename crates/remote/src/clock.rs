@@ -18,7 +18,6 @@ const ENOUGH_NS: u64 = 500_000_000;
 /// How long an answer may take.
 pub(crate) const ANSWER_BOUND: Duration = Duration::from_secs(5);
 
-/// One question of the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reading {
     /// Our clock when it was asked.

@@ -19,7 +19,7 @@ pub const HOST_WATCH_COMMAND: &str = "watch-host";
 
 /// How often a wait for an answer asks whether to give up.
 const TICK: Duration = Duration::from_millis(100);
-/// So many ticks may an answer take.
+/// An answer may take this many ticks.
 const ANSWER_TICKS: u32 = 50;
 /// More processes than this are not watched, and a host that reports more is refused.
 pub(crate) const PROCESSES_MAX: usize = 64;

@@ -9,9 +9,9 @@ use zeroize::Zeroizing;
 /// Bytes that are wiped when they are dropped.
 pub(crate) type Bytes = Zeroizing<Vec<u8>>;
 
-/// As many bytes wait at most, or a single item that is larger.
+/// At most this many bytes wait, or a single item that is larger.
 const BYTES_MAX: usize = 4 << 20;
-/// As many items that jump the queue wait at most.
+/// At most this many items that jump the queue wait.
 const URGENT_MAX: usize = 256;
 
 /// The queue. Both sides may be used by several threads.

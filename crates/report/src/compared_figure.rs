@@ -107,7 +107,6 @@ impl Figure {
         }
     }
 
-    /// Its name in conditions and for programs.
     pub(crate) fn key(self) -> String {
         match self {
             Self::Throughput => "tps".to_owned(),

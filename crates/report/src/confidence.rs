@@ -83,7 +83,6 @@ impl Estimated {
         interval.map(Confidence::from)
     }
 
-    /// Its value in a trial, and whether it is only a lower bound.
     fn value(self, summary: &Summary) -> (f64, bool) {
         match self {
             Self::Transactions => (summary.transactions_per_s, false),
@@ -113,7 +112,6 @@ impl Estimated {
         }
     }
 
-    /// Its name in files, without the unit.
     fn name(self) -> String {
         match self {
             Self::Transactions => "transactions".to_owned(),

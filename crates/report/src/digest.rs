@@ -56,7 +56,6 @@ pub struct Digest<'a> {
     pub(crate) conclusions: OnceLock<Vec<Conclusion>>,
 }
 
-/// One trial with its summary.
 #[derive(Debug)]
 pub(crate) struct Trial<'a> {
     pub(crate) record: &'a TrialRecord,

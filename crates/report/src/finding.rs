@@ -29,7 +29,6 @@ impl Group {
     }
 }
 
-/// Every finding of a run, grouped by kind, the most serious first.
 pub(crate) fn groups(digest: &Digest<'_>) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for trial in &digest.trials {

@@ -138,7 +138,7 @@ fn code(refused: &NoScaling) -> &'static str {
     }
 }
 
-/// One so small that its digits say nothing has a bound.
+/// A probability; one so small that its digits say nothing is shown as a bound.
 fn probability(p_value: f64) -> String {
     if p_value < LEAST_PROBABILITY {
         format!("less than {}", percent(LEAST_PROBABILITY))

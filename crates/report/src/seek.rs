@@ -16,7 +16,6 @@ pub(crate) const NOTE: &str = "The capacity is the throughput at the highest loa
                                infinitely slow. Confirmed is the throughput of the longer trial at the highest load \
                                that kept the bounds.";
 
-/// One seek: the probes of a system under a workload.
 pub(crate) struct Sought<'d, 'a> {
     pub(crate) record: &'a SeekRecord,
     pub(crate) trials: Vec<&'d Trial<'a>>,
@@ -63,7 +62,6 @@ pub(crate) fn is_expected(trial: &Trial<'_>, code: Code) -> bool {
     is_short && of_load && trial.record.is_probe_result()
 }
 
-/// Every seek of the run, in its order.
 pub(crate) fn all<'d, 'a>(digest: &'d Digest<'a>) -> Vec<Sought<'d, 'a>> {
     let Some(record) = &digest.run.header.seek else { return Vec::new() };
     let mut groups: Vec<Vec<&'d Trial<'a>>> = Vec::new();

@@ -322,7 +322,7 @@ fn idle_round_trip(trial: &Trial<'_>) -> Option<String> {
     (!idle.is_empty()).then_some(text)
 }
 
-/// Those of an open loop, label and value; none in a closed loop.
+/// Label and value of the facts of an open loop; none in a closed loop.
 fn open_facts(summary: &Summary) -> Vec<(&'static str, String)> {
     let Some(open) = &summary.open else { return Vec::new() };
     let mean = |latency: &Latency| {

@@ -3,7 +3,6 @@
 /// A kind of system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kind {
-    /// Its name in a plan and in `--system`.
     pub name: &'static str,
     /// A summary in one line.
     pub summary: &'static str,
@@ -15,7 +14,6 @@ pub struct Kind {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OptionHelp {
-    /// Its key in the plan.
     pub name: &'static str,
     /// The default, in words.
     pub default: &'static str,

@@ -160,7 +160,6 @@ impl Daemon {
         self.server_folder.socket()
     }
 
-    /// Its process id.
     pub fn pid(&self) -> u32 {
         self.process.pid()
     }

@@ -35,7 +35,6 @@ impl MetricsEndpoint {
 pub struct ServerProcess {
     /// Its role in the system, such as `mariadb` or `tidb`.
     pub role: String,
-    /// Its process id.
     pub pid: u32,
 }
 

@@ -34,7 +34,6 @@ const BULK_INSERT: &str = "bulk_insert";
 /// The file name suffix of user-defined workloads; no built-in workload has it.
 const SQL_SUFFIX: &str = ".sql";
 
-/// All workloads, in the order of help texts.
 pub fn catalogue() -> Vec<WorkloadInfo> {
     let oltp_options = [infos(sysbench::OPTIONS), infos(random::OPTIONS)].concat();
     let mut all: Vec<WorkloadInfo> = Script::ALL

@@ -17,7 +17,6 @@ pub struct OptionInfo {
 
 /// An option that help texts can list.
 pub(crate) trait Described: Sync {
-    /// Its name, default and meaning.
     fn info(&self) -> OptionInfo;
 }
 

@@ -43,7 +43,6 @@ struct Shown {
     values: BTreeMap<String, String>,
 }
 
-/// One plot in the browser.
 struct Plot {
     title: String,
     /// Lines and markers with an extent on the screen.

@@ -17,12 +17,11 @@ const READ_BYTES: usize = 64 << 10;
 /// What happens to bytes on a way.
 #[derive(Clone, Copy, Debug)]
 enum Passing {
-    /// They are passed on so much later.
+    /// They are passed on this much later.
     Late(Duration),
     Hostile(Behaviour),
 }
 
-/// One of the two ways.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
     ToGenerator,

@@ -19,7 +19,6 @@ pub enum StatementProtocol {
     Text,
 }
 
-/// All settings of a connection.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Config {
     /// At least one; client `i` uses address `i % n`.

@@ -187,7 +187,6 @@ fn deadline(timeout: Duration) -> Duration {
     timeout.saturating_mul(2).saturating_add(Duration::from_secs(1))
 }
 
-/// Its URL.
 impl fmt::Display for Service {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = self.addresses.iter().map(|address| address.name.as_str()).collect();

@@ -29,7 +29,7 @@ impl Packed {
         is_whole.then(|| Self { bytes: bytes.into(), total, highest })
     }
 
-    /// Of bins in ascending order; `None` without values.
+    /// The packed form of bins in ascending order; `None` without values.
     pub(super) fn of(bins: impl Iterator<Item = (usize, u64)>) -> Option<Self> {
         let (mut bytes, mut total, mut next) = (Vec::new(), 0_u64, 0);
         for (bin, count) in bins.filter(|(_, count)| *count > 0) {

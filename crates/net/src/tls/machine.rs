@@ -27,7 +27,7 @@ pub struct Cipher {
     suite: &'static str,
 }
 
-/// In the usual form: `TLS 1.3, TLS_AES_256_GCM_SHA384`.
+/// The usual form: `TLS 1.3, TLS_AES_256_GCM_SHA384`.
 impl fmt::Display for Cipher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let version = match self.version {

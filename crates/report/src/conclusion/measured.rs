@@ -12,7 +12,7 @@ use crate::ceiling::{Mode, part};
 use crate::digest::{Digest, Point, Trial, load_text};
 use crate::{composite, seek};
 
-/// So many of the longest queries are named.
+/// At most this many of the longest queries are named.
 const QUERIES_MAX: usize = 3;
 
 pub(super) fn seeks(digest: &Digest<'_>) -> Vec<Conclusion> {

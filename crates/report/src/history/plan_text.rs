@@ -2,7 +2,7 @@
 
 use record::Run;
 
-/// So many lines of a difference are told.
+/// At most this many lines of a difference are shown.
 const LINES_MAX: usize = 3;
 
 #[derive(Clone, Debug, PartialEq, Eq)]

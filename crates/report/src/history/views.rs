@@ -326,14 +326,16 @@ impl Series {
     pub(crate) fn figure(&self) -> String {
         match self.of.figure {
             Estimated::Percentile(percent) => percentile_name(percent),
-            _ => "tps".to_owned(),
+            Estimated::Transactions => "tps".to_owned(),
+            Estimated::Queries => "qps".to_owned(),
+            Estimated::Mean => "mean".to_owned(),
         }
     }
 
     pub(crate) fn show(&self, value: f64) -> String {
         match self.of.figure {
-            Estimated::Percentile(_) => latency(value),
-            _ => number(value),
+            Estimated::Mean | Estimated::Percentile(_) => latency(value),
+            Estimated::Transactions | Estimated::Queries => number(value),
         }
     }
 

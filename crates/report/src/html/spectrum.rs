@@ -100,7 +100,7 @@ impl<'d, 'a> Context<'d, 'a> {
     }
 }
 
-/// That a spectrum leaves out what was never answered; `None` when nothing was.
+/// A note that a spectrum leaves out transactions that were never answered; `None` when all were answered.
 pub(crate) fn unanswered<'s>(trials: impl Iterator<Item = &'s Summary>) -> Option<String> {
     let missing = sum(trials.map(|summary| summary.latency.unanswered));
     (missing > 0).then(|| {

@@ -156,7 +156,7 @@ fn all_series(lines: &[Line]) -> Vec<Series> {
     lines.iter().enumerate().map(|(at, line)| line.series(at)).collect()
 }
 
-/// That a point stands for several samples; empty when each is one.
+/// A note that a point stands for several samples; empty when each is one.
 fn merged(lines: &[Line]) -> String {
     let most = lines.iter().map(|line| line.sample_windows.len()).max().unwrap_or_default();
     match most.div_ceil(POINTS_MAX) {

@@ -26,7 +26,6 @@ const NOTE: &str = "Ratios are those of the candidate to the baseline, of geomet
                     larger than: two one-sided tests show that it is below the margin; the number is the larger \
                     end of the 90 % interval.";
 
-/// All parts, in their order.
 pub(super) fn blocks(compared: &RunComparison<'_, '_>) -> Vec<Block> {
     let all = [
         Some(sides(compared)),

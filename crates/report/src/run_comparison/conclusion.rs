@@ -9,7 +9,6 @@ use super::sides::{Matched, RunPoint, SIDES};
 use crate::conclusion::{Code, Conclusion, Values, behind_all, none_believed, of_loads};
 use crate::digest::Trial;
 
-/// Every sentence.
 pub(super) fn all(compared: &RunComparison<'_, '_>) -> Vec<Conclusion> {
     let pairs = compared.sides.systems.iter();
     pairs.flat_map(|systems| of_pair(compared, *systems)).collect()

@@ -33,7 +33,6 @@ pub(crate) struct Size {
     pub(crate) height: f64,
 }
 
-/// One line.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Series {
     pub(crate) name: String,
@@ -49,7 +48,6 @@ pub(crate) struct Series {
     pub(crate) dots: Vec<Dot>,
 }
 
-/// One point of a line.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Dot {
     pub(crate) x: f64,

@@ -28,7 +28,6 @@ pub(crate) enum Unit {
     Seconds,
 }
 
-/// One axis with its range.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Axis {
     pub(crate) label: String,

@@ -28,7 +28,6 @@ pub(crate) struct Fleet {
     loads: u64,
 }
 
-/// One generator of the plan.
 struct Generator {
     name: String,
     place: Place,

@@ -21,7 +21,6 @@ use crate::test_bed::TestBed;
 use crate::trial::load_key;
 use crate::trial_watch::{Peers, host_period};
 
-/// One generator's job in a trial.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct GeneratorJob {
     workload: JobWorkload,

@@ -16,7 +16,6 @@ use super::own_connections::Told;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KnownGenerators(Arc<Mutex<Vec<Known>>>);
 
-/// One generator.
 #[derive(Debug)]
 struct Known {
     record: GeneratorRecord,

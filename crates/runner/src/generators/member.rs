@@ -14,7 +14,6 @@ use super::message::{FromGenerator, ToldReading};
 /// The subcommand of dyno that is a generator.
 const COMMAND: &str = "generator";
 
-/// A generator that runs.
 pub(super) struct Member {
     pub(super) peer: Peer,
     pub(super) sender: Sender,

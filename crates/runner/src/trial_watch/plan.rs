@@ -20,8 +20,8 @@ const HOST_PERIOD_MIN: Duration = Duration::from_millis(250);
 const SERVER_PERIOD_MIN: Duration = Duration::from_secs(1);
 /// The longest period of questions to a server.
 const SERVER_PERIOD_MAX: Duration = Duration::from_secs(15);
-/// The number of answers that is enough for a trial.
-const ANSWERS: u32 = 600;
+/// The number of answers of a server that is enough for a trial.
+const ANSWERS_WANTED: u32 = 600;
 /// How long an answer may take.
 const ANSWER_BOUND: Duration = Duration::from_secs(10);
 
@@ -155,9 +155,10 @@ pub(crate) fn host_period(load: &LoadPlan) -> Duration {
 }
 
 impl Periods {
+    /// Servers are asked once an interval, or less often in a long trial: their answers are large.
     fn of(load: &LoadPlan) -> Self {
         let time = load.limit.time.map_or(Duration::ZERO, |time| load.warm_up.saturating_add(time));
-        let server = load.interval.max(time / ANSWERS);
+        let server = load.interval.max(time / ANSWERS_WANTED);
         Self {
             host: host_period(load),
             server: server.clamp(SERVER_PERIOD_MIN, SERVER_PERIOD_MAX),

@@ -35,7 +35,6 @@ impl PipedProcess {
         Ok((Self(process), Pipes { input, output, errors }))
     }
 
-    /// Its process id.
     pub fn pid(&self) -> u32 {
         self.0.pid()
     }

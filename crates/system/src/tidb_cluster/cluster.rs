@@ -181,7 +181,7 @@ impl Cluster {
         let mut lack = String::new();
         let clock = Clock::monotonic();
         while Duration::from_nanos(clock.now()) < COMPLETE_BOUND {
-            if let Some(why) = ends(&self.members()[..2]) {
+            if let Some(why) = exit_messages(&self.members()[..2]) {
                 bail!(why);
             }
             let stores = stores.clone();
@@ -231,7 +231,7 @@ impl Cluster {
         work: fn(&Daemon, &mut ProgressListener<'_>) -> anyhow::Result<()>,
         listener: &mut ProgressListener<'_>,
     ) -> anyhow::Result<()> {
-        if let Some(why) = ends(&self.members()) {
+        if let Some(why) = exit_messages(&self.members()) {
             bail!(why);
         }
         let is_clean = self.stop_processes(listener)?;
@@ -251,7 +251,7 @@ impl SystemHandle for Cluster {
     fn exited(&mut self) -> Option<String> {
         let members = self.members();
         if self.on_member_exit == OnMemberExit::Crash {
-            return ends(&members);
+            return exit_messages(&members);
         }
         let count = |(role, servers): (Role, &[Daemon])| RoleCount {
             role,
@@ -260,7 +260,7 @@ impl SystemHandle for Cluster {
         };
         // Before the logs are read: this is called several times a second.
         let unserved = unserved(&members.map(count), self.replicas)?;
-        Some(format!("{unserved}\n{}", ends(&members)?))
+        Some(format!("{unserved}\n{}", exit_messages(&members)?))
     }
 
     fn goes_on_without_members(&self) -> bool {
@@ -344,13 +344,12 @@ fn each<'a>(members: &[(Role, &'a [Daemon])]) -> impl Iterator<Item = (Role, Str
     })
 }
 
-/// A server that has exited; `None` while it runs.
-/// The exit messages of the servers that have exited, if any have.
-fn ends(members: &[(Role, &[Daemon])]) -> Option<String> {
-    let ends =
-        each(members).filter_map(|(_, name, server)| Some(format!("{name}: {}", server.exited()?)));
-    let told: Vec<String> = ends.collect();
-    (!told.is_empty()).then(|| told.join("\n"))
+/// The exit messages of the servers that have exited; `None` while all run.
+fn exit_messages(members: &[(Role, &[Daemon])]) -> Option<String> {
+    let messages: Vec<String> = each(members)
+        .filter_map(|(_, name, server)| Some(format!("{name}: {}", server.exited()?)))
+        .collect();
+    (!messages.is_empty()).then(|| messages.join("\n"))
 }
 
 fn addresses(servers: &[Daemon]) -> Vec<SocketAddr> {

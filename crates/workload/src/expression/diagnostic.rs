@@ -2,7 +2,6 @@
 
 use plan::Problem;
 
-/// One error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Diagnostic {
     /// Line of the file or the template, from 1.

@@ -24,7 +24,6 @@ pub struct Rpc {
 }
 
 impl Rpc {
-    /// Its kind in a plan.
     pub const KIND: &'static str = "rpc";
 
     /// Reads the workload of a plan, which names files of `files`.

@@ -22,7 +22,6 @@ pub(super) struct Set {
     pub(super) expression: Expression,
 }
 
-/// One statement of a transaction.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Statement {
     /// File and line, for errors.

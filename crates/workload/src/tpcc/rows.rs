@@ -170,7 +170,6 @@ impl RowGenerator {
         out.int(at.warehouse.cast_signed());
     }
 
-    /// All lines of an order.
     pub(super) fn order_lines(&self, out: &mut RowBuffer, at: DistrictKey, order: u64) {
         let mut random = self.random(Table::OrderLine, [at.warehouse, at.district, order]);
         // The number of lines is the stream's first draw, as in `lines`.

@@ -300,7 +300,6 @@ impl LineQuery {
     }
 }
 
-/// All statements of one client.
 pub(super) struct Statements {
     fixed: Vec<Statement>,
     /// For each [`LineQuery`] and number of lines from 1; entries that are never used hold a statement of `fixed`.

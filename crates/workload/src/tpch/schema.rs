@@ -49,7 +49,6 @@ impl Table {
         }
     }
 
-    /// Its columns, in the order in which rows are generated.
     fn columns(self) -> &'static [(&'static str, Kind)] {
         match self {
             Region => REGION,

@@ -24,7 +24,7 @@ pub(super) struct Inserts {
     guess: u64,
     /// Numbers that this generator has handed out.
     taken: AtomicU64,
-    /// So many of these, from the first on, are acknowledged.
+    /// The number of these that are acknowledged without a gap, from the first on.
     done: AtomicU64,
     /// The first of this generator's numbers that is not.
     own_end: AtomicU64,

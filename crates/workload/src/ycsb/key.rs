@@ -13,7 +13,6 @@ pub(super) enum KeyScheme {
 impl KeyScheme {
     pub(super) const ALL: [Self; 2] = [Self::GoYcsb, Self::Ycsb];
 
-    /// Its name in options.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::GoYcsb => "go-ycsb",

@@ -32,7 +32,7 @@ pub(super) enum ReplyStage {
     /// OK, error, or the number of columns.
     #[default]
     First,
-    /// So many column definitions follow.
+    /// This many column definitions follow.
     Columns(u64),
     ColumnsEnd,
     /// Rows up to the packet that ends them.
