@@ -84,11 +84,7 @@ fn failed<T>(_: Box<dyn std::any::Any + Send>) -> anyhow::Result<T> {
     Err(anyhow!("the soak itself failed"))
 }
 
-fn print_results(
-    results: &[SoakResult],
-    folder: &Path,
-    keep: bool,
-) -> anyhow::Result<ExitCode> {
+fn print_results(results: &[SoakResult], folder: &Path, keep: bool) -> anyhow::Result<ExitCode> {
     for result in results {
         print!("{result}");
     }
