@@ -11,9 +11,7 @@ const RANKS_FROM: usize = 6;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     pub median: f64,
-    /// The smallest.
     pub min: f64,
-    /// The largest.
     pub max: f64,
     pub count: usize,
     /// The 95 % interval; `None` for one repetition, and for fewer than six with a zero among them.
@@ -23,13 +21,11 @@ pub struct Estimate {
 /// An interval with 95 % confidence (at least 95 % with [`Method::Ranks`]).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval95 {
-    /// Lower end.
     pub low: f64,
     pub high: f64,
     pub method: Method,
 }
 
-/// Method of an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// Geometric mean with Student's t over the logarithms, for 2 to 5 values. Assumes that the logarithms are

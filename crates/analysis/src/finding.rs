@@ -21,7 +21,6 @@ pub enum Severity {
     Note,
 }
 
-/// The subject of a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// The run as a whole, and its machine.
@@ -56,7 +55,6 @@ pub enum Value {
     Text(String),
 }
 
-/// Kinds of findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code {
     /// The trial could not continue.

@@ -9,7 +9,6 @@ use measure::{
 /// Start (inclusive) and end (exclusive) on the trial's clock.
 pub type Window = (Nanos, Nanos);
 
-/// The measurements of one trial.
 #[derive(Clone, Copy, Debug)]
 pub struct Measured<'a> {
     /// The operations that are timed, in the order of every tally.
@@ -98,7 +97,6 @@ pub struct GeneratorPart<'a> {
 /// The place from which on the record of a trial cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DamagedFile<'a> {
-    /// The file's name.
     pub file: &'a str,
     /// The line, from 1; 0 when the damage has no line.
     pub line: usize,

@@ -4,7 +4,6 @@ use measure::{Host, MemberList, Server, Watched};
 
 use crate::metrics::kind_of;
 
-/// A member in the list.
 pub(crate) struct Member<'a> {
     pub(crate) id: &'a str,
     /// Address of its service, host and port.

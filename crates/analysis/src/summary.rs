@@ -20,7 +20,6 @@ use crate::within::{OperationWithin, Within, operation_within, within};
 /// coarse to compare.
 const INTERVAL_SHARE_MIN: f64 = 0.5;
 
-/// The summary of one trial.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
     /// Length of the measured load, s.

@@ -20,7 +20,6 @@ use nix::sys::memfd::{MFdFlags, memfd_create};
 /// Prefix of the first argument of a process whose real arguments are in an inherited open file; the number of the
 /// file's descriptor follows.
 const MARK: &str = "--arguments-in-descriptor=";
-/// The name of that file.
 const NAME: &str = "dyno-arguments";
 const STANDARD_INPUT: i32 = 0;
 

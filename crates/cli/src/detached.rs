@@ -42,7 +42,6 @@ impl DetachedSystem {
         Ok(Self { kind: kind.to_owned(), pid, began, login, text: text.to_owned() })
     }
 
-    /// Writes the entry atomically.
     pub(crate) fn write(&self, entry: &Path) -> Result<()> {
         let login = self.login.as_deref().unwrap_or(Path::new("")).display();
         let Self { kind, pid, began, text, .. } = self;

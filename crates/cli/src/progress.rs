@@ -14,7 +14,6 @@ use system::ProgressEvent;
 use crate::output::print_error;
 use crate::stages::StageDisplay;
 
-/// How progress is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Style {
     Live,

@@ -17,7 +17,6 @@ pub(crate) struct StageDisplay {
     clock: Clock,
 }
 
-/// The current stage.
 struct Stage {
     name: String,
     began: Duration,

@@ -13,9 +13,7 @@ pub struct Facts {
 /// Limits that a server sets; `None` where there is no limit or the server does not report it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ServerLimits {
-    /// Connections at the same time.
     pub connections: Option<ServerLimit>,
-    /// Prepared statements over all connections.
     pub prepared_statements: Option<ServerLimit>,
     /// The longest packet that the server accepts, bytes.
     pub packet_bytes: Option<ServerLimit>,

@@ -29,7 +29,6 @@ pub struct Demand {
 pub struct Shortage {
     /// Its name, such as `open files`.
     pub resource: &'static str,
-    /// How much the load needs.
     pub needed: u64,
     pub available: u64,
     /// The statement or command that raises the limit.

@@ -5,7 +5,6 @@ use net::Clock;
 
 use crate::{Value, mysql, sqlite};
 
-/// What a [`Loader`] has added.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Added {
     pub rows: u64,

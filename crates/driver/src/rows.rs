@@ -23,7 +23,6 @@ impl Rows {
         Self { columns: 0, cells: Vec::new(), bytes: Vec::new() }
     }
 
-    /// The number of rows.
     #[inline]
     pub fn len(&self) -> usize {
         self.cells.len().checked_div(self.columns).unwrap_or(0)

@@ -18,7 +18,6 @@ use crate::tls_material::TlsMaterial;
 /// The values of `ssl-mode`, from the weakest to the strongest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SslMode {
-    /// Never encrypted.
     Disabled,
     /// Encrypted over TCP when the server offers it; the server's certificate is not checked.
     #[default]
@@ -123,7 +122,6 @@ impl Tls {
     }
 }
 
-/// Whether connections are encrypted.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Encryption {
     #[default]

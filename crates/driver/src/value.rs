@@ -4,7 +4,6 @@
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value<'a> {
     Null,
-    /// An integer.
     Int(i64),
     Float(f64),
     Text(&'a str),
@@ -14,7 +13,6 @@ pub enum Value<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Datum {
     Null,
-    /// An integer.
     Int(i64),
     Float(f64),
     /// Text, or a value of another type in the server's text form.

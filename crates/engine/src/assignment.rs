@@ -10,7 +10,6 @@ use crate::offer::OfferedLoad;
 
 /// The part of the load that a worker runs.
 pub(crate) struct Assignment<'a> {
-    /// The worker's index.
     pub(crate) worker: usize,
     pub(crate) workers: usize,
     pub(crate) offer: &'a OfferedLoad,

@@ -9,7 +9,6 @@ use crate::report::UnitReport;
 use crate::window::Window;
 use crate::{OfferedLoad, Stop, StopLevel};
 
-/// The trial has not started yet.
 const NOT_STARTED: Nanos = Nanos::MAX;
 
 /// The state that the coordinator and all workers of a trial share.
@@ -179,7 +178,6 @@ impl Control {
     }
 }
 
-/// A message of a worker.
 pub(crate) enum Message {
     /// The worker's loop is up and can be woken.
     Up { remote: Remote },

@@ -138,7 +138,6 @@ impl Counts {
     }
 }
 
-/// Checks what it gets.
 #[derive(Default)]
 struct Kept {
     is_ready: bool,

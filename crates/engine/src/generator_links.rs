@@ -40,7 +40,6 @@ pub struct GeneratorLink {
     pub uncertainty_ns: Nanos,
 }
 
-/// The generators of a load.
 #[derive(Debug)]
 pub struct Generators<'a> {
     /// In the order of their numbers.
@@ -85,7 +84,6 @@ pub fn coordinate(
 struct Link {
     generator: GeneratorLink,
     clients: Range<usize>,
-    /// Whether all its clients are connected.
     is_ready: bool,
     closed: usize,
     /// Whether it is done or lost: it has nothing more to say.

@@ -14,7 +14,6 @@ const STALL_MIN_NS: Nanos = 1_000_000_000;
 /// A stall is this many times as long as the mean time between two successes otherwise.
 const STALL_FACTOR: u64 = 20;
 
-/// An event of a client's connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum ConnectionEvent {
     /// It broke, with the turn of a client that began then.

@@ -25,7 +25,6 @@ pub struct Outcome {
     pub turns: Vec<TimedTurn>,
 }
 
-/// How a trial's load ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LoadEnd {
     Complete,
@@ -79,7 +78,6 @@ pub enum TrialError {
     /// A client could not connect or prepare.
     #[error("client {client} of {clients} could not start: {failure}")]
     Start {
-        /// The client's index.
         client: usize,
         clients: usize,
         failure: Failure,

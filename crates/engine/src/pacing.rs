@@ -31,7 +31,6 @@ pub enum Pacing {
 /// A client's next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NextStart {
-    /// Start at once.
     Now,
     /// The intended start, on the trial's clock; it can be in the past.
     At(Nanos),

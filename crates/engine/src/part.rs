@@ -34,7 +34,6 @@ impl Part {
         workers.iter().enumerate().map(part).collect()
     }
 
-    /// All workers of a load, in this process.
     pub(crate) fn whole(workers: usize) -> Self {
         Self { first_worker: 0, workers, of: workers, generator: 0, generators: 1 }
     }

@@ -178,7 +178,6 @@ mod failure {
     }
 }
 
-/// The form of examples of failures.
 mod examples {
     use measure::{Failure, FailureExamples};
     use serde::{Deserialize, Deserializer, Serializer};
@@ -201,7 +200,6 @@ mod examples {
     }
 }
 
-/// The form of clients' outcomes.
 mod clients {
     use serde::{Deserialize, Deserializer, Serializer};
 

@@ -19,7 +19,6 @@ impl Schedule {
         Self(rate.after(warm_up))
     }
 
-    /// The expected number of arrivals until `elapsed_ns`.
     pub fn expected_until(&self, elapsed_ns: Nanos) -> f64 {
         self.0.expected_until(Duration::from_nanos(elapsed_ns))
     }

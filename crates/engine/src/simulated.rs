@@ -76,7 +76,6 @@ impl Load for Simulated {
 }
 
 struct Queue {
-    /// The time at which each server is free.
     free_at: BinaryHeap<Reverse<Nanos>>,
     system: SimulatedSystem,
     served: usize,

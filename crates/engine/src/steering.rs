@@ -13,14 +13,12 @@ pub(crate) trait Steering {
     /// Whether the units are generators in other processes.
     fn are_generators(&self) -> bool;
 
-    /// The workers of each unit, of all workers of the load.
     fn workers(&self) -> Vec<Range<usize>>;
 
     fn clients(&self, unit: usize) -> Range<usize>;
 
     fn name(&self, unit: usize) -> String;
 
-    /// Whether the load goes on when a unit is lost.
     fn goes_on_without(&self, unit: usize) -> bool;
 
     /// How long after its end an interval waits for units that have not closed it.
@@ -52,13 +50,11 @@ pub(crate) trait Steering {
     fn wake(&self);
 }
 
-/// What a unit has told.
 pub(crate) enum Told {
     Report(UnitReport),
     Lost(String),
 }
 
-/// Who ends a window early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
     Unit,

@@ -69,7 +69,6 @@ impl Reach {
         self.0.load(Ordering::Relaxed) & !IS_END
     }
 
-    /// Where it ends, if that is known.
     fn ended_at(&self) -> Option<Nanos> {
         let state = self.0.load(Ordering::Relaxed);
         (state & IS_END != 0).then_some(state & !IS_END)

@@ -77,7 +77,6 @@ pub(crate) struct WorkerState {
 }
 
 impl WorkerState {
-    /// The state of the worker of `assignment`.
     pub(crate) fn new(assignment: &Assignment<'_>, handle: Handle) -> Self {
         let Assignment { worker, workers, offer, load, .. } = *assignment;
         let operations = load.operations();

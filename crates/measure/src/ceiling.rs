@@ -39,11 +39,9 @@ pub struct CeilingRound {
     pub server_cpu_ns: Option<Nanos>,
 }
 
-/// Percentiles of round trips, ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoundTrips {
     pub p50_ns: Nanos,
-    /// The 99th percentile.
     pub p99_ns: Nanos,
     /// The 99.9th percentile.
     pub p99_9_ns: Nanos,

@@ -7,7 +7,6 @@ use crate::Nanos;
 /// The host of a generator and the program there, as that program reports them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostFacts {
-    /// The host's name.
     pub host: String,
     /// The architecture of its processor, such as `x86_64`.
     pub processor: String,

@@ -79,7 +79,6 @@ fn add(counts: &mut Histogram<u64>, packed: &Packed) {
 const TAKES_ALL: &str = "an automatically resized histogram takes every value of its like";
 
 impl LatencyHistogram {
-    /// An empty histogram.
     pub fn new() -> Self {
         Self::default()
     }

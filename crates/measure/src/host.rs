@@ -31,7 +31,6 @@ impl CpuTimes {
         sum([self.user_ns, self.system_ns, self.irq_ns, self.softirq_ns])
     }
 
-    /// The sum of all fields.
     pub fn total_ns(&self) -> Nanos {
         sum([self.busy_ns(), self.idle_ns, self.iowait_ns, self.steal_ns])
     }
@@ -91,7 +90,6 @@ pub struct SegmentCounters {
 pub struct HostReading {
     /// When it was taken, on the trial's clock.
     pub at_ns: Nanos,
-    /// CPU time.
     pub cpu: CpuTimes,
     /// Threads that ran or waited for a CPU at that time, without the one that took the reading.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -158,9 +156,7 @@ pub struct ProcessDisk {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Runnable {
     pub looks: u64,
-    /// Sum of the samples.
     pub sum: u64,
-    /// The largest sample.
     pub max: u64,
 }
 
@@ -170,12 +166,10 @@ impl Runnable {
         self.looks == 0
     }
 
-    /// Adds one sample.
     pub fn add(&mut self, threads: u64) {
         self.merge(&Self { looks: 1, sum: threads, max: threads });
     }
 
-    /// Adds the samples of `other`.
     pub fn merge(&mut self, other: &Self) {
         self.looks += other.looks;
         self.sum += other.sum;

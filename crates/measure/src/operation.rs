@@ -27,7 +27,6 @@ pub struct Operation {
 }
 
 impl Operation {
-    /// Names an operation.
     pub fn new(name: impl Into<String>, kind: OperationKind) -> Self {
         Self { name: name.into(), kind }
     }

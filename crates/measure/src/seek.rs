@@ -18,7 +18,6 @@ pub enum BoundedFigure {
     /// A percentile of their latencies, 0 to 100.
     Percentile(f64),
     Mean,
-    /// The longest latency.
     Max,
     /// The part of them that did not succeed.
     Errors,

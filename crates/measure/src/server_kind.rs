@@ -80,15 +80,12 @@ pub enum MetricFunction {
     Quantile(f64),
 }
 
-/// What the values of a figure are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Quantity {
     CpuThreads,
     Count,
-    /// Events in a second.
     PerSecond,
-    /// Bytes in a second.
     BytesPerSecond,
     Bytes,
     Part,
@@ -97,7 +94,6 @@ pub enum Quantity {
     /// CPU time for each query, us.
     MicrosecondsPerQuery,
     PerQuery,
-    /// Thousands of bytes for each query.
     KilobytesPerQuery,
 }
 

@@ -39,7 +39,6 @@ impl OperationTally {
         sum([self.succeeded.count(), self.timed_out.count(), self.failed.count()])
     }
 
-    /// Adds all of `other`.
     pub fn merge(&mut self, other: &Self) {
         self.succeeded.merge(&other.succeeded);
         self.timed_out.merge(&other.timed_out);
@@ -87,7 +86,6 @@ impl QueryCounts {
         sum([self.read, self.write, self.other])
     }
 
-    /// Adds all of `other`.
     pub fn add(&mut self, other: Self) {
         self.read = sum([self.read, other.read]);
         self.write = sum([self.write, other.write]);
@@ -103,7 +101,6 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// Adds all of `other`.
     fn add(&mut self, other: Self) {
         self.sent_bytes = sum([self.sent_bytes, other.sent_bytes]);
         self.received_bytes = sum([self.received_bytes, other.received_bytes]);
@@ -122,7 +119,6 @@ pub struct ErrorCounts {
 }
 
 impl ErrorCounts {
-    /// Adds all of `other`.
     pub fn add(&mut self, other: Self) {
         self.retried = sum([self.retried, other.retried]);
         self.ignored = sum([self.ignored, other.ignored]);
@@ -164,7 +160,6 @@ impl Tally {
         Self { operations: vec![OperationTally::default(); operations], ..Self::default() }
     }
 
-    /// Counts a success of `id`.
     #[inline]
     pub fn success(&mut self, id: OperationId, kind: OperationKind, latency_ns: Nanos) {
         self.operations[usize::from(id.0)].succeeded.record(latency_ns);

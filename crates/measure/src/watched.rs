@@ -38,7 +38,6 @@ pub struct Host {
     pub joints_ns: Vec<Nanos>,
 }
 
-/// A watched process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Process {
     /// Its name in reports, such as `dyno` or the role of a server.

@@ -94,13 +94,11 @@ impl CoarseTimers {
         waits.len() - 1
     }
 
-    /// Starts a wait.
     #[inline]
     pub(crate) fn begin(&self, place: usize) {
         self.waits.borrow_mut()[place].since = self.count.get();
     }
 
-    /// Ends the wait.
     #[inline]
     pub(crate) fn end(&self, place: usize) {
         self.waits.borrow_mut()[place].since = IDLE;

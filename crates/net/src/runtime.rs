@@ -42,7 +42,6 @@ const READY_PER_TURN: usize = 1024;
 struct Shared {
     clock: Clock,
     registry: Registry,
-    /// The state of each socket, by its token.
     sockets: RefCell<Vec<Socket>>,
     free_tokens: RefCell<Vec<usize>>,
     timers: RefCell<BinaryHeap<Reverse<(Nanos, TaskId)>>>,

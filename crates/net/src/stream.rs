@@ -19,7 +19,6 @@ use crate::tls::{Cipher, Machine, TlsClient};
 
 mod secured;
 
-/// The address of a peer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Endpoint {
     Tcp(SocketAddr),
@@ -47,7 +46,6 @@ pub struct Stream {
     tls: Option<Box<Machine>>,
 }
 
-/// The socket itself.
 struct Wire {
     socket: Socket,
     token: Token,

@@ -23,13 +23,11 @@ impl Timeout {
         self.bound
     }
 
-    /// Starts a wait.
     #[inline]
     pub fn begin(&self) {
         self.handle.coarse_timers().begin(self.place);
     }
 
-    /// Ends the wait.
     #[inline]
     pub fn end(&self) {
         self.handle.coarse_timers().end(self.place);

@@ -17,7 +17,6 @@ pub struct Draft {
     pub settings: Vec<(String, String)>,
     pub systems: Vec<DraftPart>,
     pub workloads: Vec<DraftPart>,
-    /// Keys of `[load]`.
     pub load: Vec<(String, String)>,
     /// Statements around phases: the key of `[sql]` and one statement.
     pub sql: Vec<(String, String)>,

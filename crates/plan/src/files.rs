@@ -29,7 +29,6 @@ enum Origin {
 pub struct FileContents(BTreeMap<String, Vec<u8>>);
 
 impl Files {
-    /// The files of a folder.
     pub fn of(folder: impl Into<PathBuf>) -> Self {
         Self(Origin::Folder(folder.into()))
     }

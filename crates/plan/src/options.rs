@@ -23,7 +23,6 @@ pub struct Options {
     pub(crate) consumed: Vec<Entry>,
 }
 
-/// A key with its value.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Entry {
     /// The name in the code.

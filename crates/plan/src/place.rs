@@ -4,7 +4,6 @@ use std::fmt;
 
 use crate::shell_words::shell_words;
 
-/// The forms that a place has.
 const FORMS: &str = "local, ssh://[USER@]HOST[:PORT], command:WORDS, kubectl://NAMESPACE/POD, docker://CONTAINER, srun://NODE";
 
 /// Where a dyno runs.

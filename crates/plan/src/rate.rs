@@ -137,7 +137,6 @@ impl Rate {
         Self { steps: std::iter::once(before).chain(self.steps.iter().copied()).collect() }
     }
 
-    /// Total length of all steps.
     pub fn length(&self) -> Duration {
         self.steps.iter().fold(Duration::ZERO, |sum, step| sum.saturating_add(step.length))
     }

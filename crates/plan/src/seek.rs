@@ -44,7 +44,6 @@ pub enum BoundFigure {
     Errors,
 }
 
-/// The load that is varied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Over {
     Clients,
@@ -124,7 +123,6 @@ impl SeekPlan {
     }
 }
 
-/// Reads the keys of `[seek]`.
 pub(crate) fn read(reader: &mut OptionReader<'_>) -> SeekPlan {
     let bounds = read_bounds(reader);
     let over = reader.choice("over", Over::Clients, OVER);

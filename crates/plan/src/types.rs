@@ -42,7 +42,6 @@ pub struct Plan {
     pub sql: PhaseSql,
     /// The systems under test, in the order of the plan.
     pub systems: Vec<SystemPlan>,
-    /// The workloads, in the order of the plan.
     pub workloads: Vec<WorkloadPlan>,
     /// Pairs of a system and a workload, as places in these lists, that have no trials: the workload cannot run on the
     /// system. A plan's text alone does not tell them.
@@ -120,7 +119,6 @@ pub struct LoadPlan {
     pub think_time: Duration,
     /// Where the generators are that share the load; empty when this process offers it.
     pub generators: Vec<Place>,
-    /// What becomes of a trial that loses one of them.
     pub on_generator_loss: OnGeneratorLoss,
     /// Whether copies of dyno stay on other hosts after the run.
     pub keep_copies: bool,
@@ -175,7 +173,6 @@ pub enum Between {
     Restore,
 }
 
-/// What to do with existing tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
     /// Stop before anything is changed.
@@ -200,7 +197,6 @@ pub struct PhaseSql {
     pub run_session: Vec<String>,
 }
 
-/// One point of the experiment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trial {
     /// Its place in the run, from 0.

@@ -9,15 +9,11 @@ use crate::Options;
 
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Value {
-    /// `4`
     Integer(i64),
     /// `0.5`, with the text as it was written
     Float(f64, String),
-    /// `true`
     Boolean(bool),
-    /// `"four"`
     Text(String),
-    /// `[1, 2]`
     List(Vec<Spanned>),
     /// `{ a = 1 }` or a table below its own header
     Table(Options),

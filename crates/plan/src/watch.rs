@@ -10,7 +10,6 @@ const PROCESSES_MAX: usize = 32;
 /// The data sources that are watched in every trial.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WatchPlan {
-    /// Whether anything is watched at all.
     pub is_on: bool,
     /// Servers and hosts of every trial, in addition to those that systems know themselves.
     pub endpoints: Vec<EndpointPlan>,

@@ -92,7 +92,6 @@ pub(crate) fn spawn<T: Send + 'static>(
     thread::Builder::new().name(name.to_owned()).spawn(work)
 }
 
-/// A change of the disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Operation {
     CreateFolder(PathBuf),

@@ -13,11 +13,9 @@ use serde::{Deserialize, Serialize};
 
 pub use cpu::usable_threads;
 
-/// The environment of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Environment {
-    /// The processors.
     pub cpu: Cpu,
     pub memory_bytes: Option<u64>,
     /// The storage of the folders that matter: results and data.
@@ -27,7 +25,6 @@ pub struct Environment {
     pub load_average: Option<[f64; 3]>,
 }
 
-/// The processors.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Cpu {
@@ -58,19 +55,16 @@ pub struct Disk {
     pub filesystem: Option<String>,
     pub options: Option<String>,
     pub device: Option<String>,
-    /// The disk's model.
     pub model: Option<String>,
     /// Whether the disk has rotating platters.
     pub is_rotational: Option<bool>,
 }
 
-/// The operating system.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct System {
     /// The machine's name on the network.
     pub hostname: Option<String>,
-    /// The distribution.
     pub os: Option<String>,
     pub kernel: Option<String>,
     /// The emulator, container or hypervisor, when one is detected.

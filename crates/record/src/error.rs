@@ -13,7 +13,6 @@ pub enum RecordError {
          place with --out", path.display()
     )]
     Full {
-        /// The file that could not grow.
         path: PathBuf,
     },
     /// Permission to write is missing.
@@ -27,7 +26,6 @@ pub enum RecordError {
         /// The cause; it is part of the message and therefore not a `source`.
         cause: io::Error,
     },
-    /// The folder was removed while the run wrote to it.
     #[error(
         "{} was removed while the run was writing to it; keep the results folder in place until \
          the run ends", path.display()
@@ -44,7 +42,6 @@ pub enum RecordError {
         /// The cause; it is part of the message and therefore not a `source`.
         cause: io::Error,
     },
-    /// The folder contains no run.
     #[error("{} is no run of dyno: it has no run.json; `dyno list` shows stored runs", path.display())]
     NotARun {
         path: PathBuf,
@@ -66,7 +63,6 @@ pub enum RecordError {
         path: PathBuf,
         /// The line, from 1; 0 when the error has no line.
         line: usize,
-        /// Description of the error.
         what: String,
     },
 }

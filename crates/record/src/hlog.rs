@@ -135,7 +135,6 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// The log with these lines.
     pub(crate) fn new(lines: Lines<Box<dyn BufRead>>) -> Self {
         Self { lines, decoder: Decoder::new(), is_over: false }
     }

@@ -22,9 +22,7 @@ pub(crate) const TRIAL: &str = "trial.json";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunSummary {
     pub folder: PathBuf,
-    /// The plan's name.
     pub plan_name: String,
-    /// The plan's title.
     pub title: Option<String>,
     /// When it began, by the wall clock.
     pub started: Timestamp,

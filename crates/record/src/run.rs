@@ -15,7 +15,6 @@ use crate::{Damage, Environment, TrialRecord};
 pub struct RunHeader {
     /// The plan's name; the folder's name contains it.
     pub plan_name: String,
-    /// The plan's title.
     pub title: Option<String>,
     pub plan_origin: String,
     /// The plan as given, without its secrets (`Source::scrubbed`).
@@ -84,7 +83,6 @@ impl SeekRecord {
     }
 }
 
-/// Version and build of a dyno.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dyno {
     pub version: String,

@@ -11,7 +11,6 @@ use crate::RecordError;
 use crate::disk;
 use crate::files::{Appender, replace};
 
-/// What a [`Saver`] saves.
 #[derive(Debug)]
 pub(crate) struct Saved {
     /// Files that grow, each before those that refer to it.

@@ -20,7 +20,6 @@ use crate::{CrossCheck, Damage, GeneratorRecord, IntervalRecord};
 pub struct TrialHeader {
     /// Its position in the run, from 0.
     pub index: usize,
-    /// The system's name in the plan.
     pub system: String,
     /// The variant, if the system is one of several that are compared.
     pub variant: Option<VariantRecord>,
@@ -307,7 +306,6 @@ impl TrialRecord {
         self.header.probe.is_some() && has_begun && is_whole
     }
 
-    /// A trial with a header only.
     pub fn new(header: TrialHeader) -> Self {
         let total = Tally::new(header.operations.len());
         Self {

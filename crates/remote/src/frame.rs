@@ -141,7 +141,6 @@ impl FrameReader {
         Ok(Some(decoded))
     }
 
-    /// Whether the bytes end within a frame.
     #[cfg(test)]
     pub(crate) fn is_within_frame(&self) -> bool {
         self.read < self.bytes.len()

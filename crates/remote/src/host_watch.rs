@@ -38,7 +38,6 @@ pub struct HostWatchRequest {
     pub generators: Vec<ProcessIdentity>,
 }
 
-/// What is asked of the dyno there.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum Question {
     Describe(HostWatchRequest),
@@ -139,7 +138,6 @@ pub(crate) fn description(json: &[u8]) -> anyhow::Result<Host> {
     Ok(host)
 }
 
-/// A reading of a host on which so many processes are watched.
 pub(crate) fn reading(json: &[u8], processes: usize) -> anyhow::Result<HostReading> {
     let reading: HostReading = serde_json::from_slice(json).context("a reading is wrong")?;
     if reading.processes.len() != processes {

@@ -66,7 +66,6 @@ impl Incoming {
         Ok(Self { parts, rest: Bytes::default() })
     }
 
-    /// Waits for bytes.
     pub(crate) fn wait(&mut self, bound: Duration) -> Came {
         if !self.rest.is_empty() {
             let bytes = std::mem::take(&mut self.rest);

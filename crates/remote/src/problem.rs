@@ -4,7 +4,6 @@ use std::fmt;
 
 use crate::frame::FRAME_BYTES_MAX;
 
-/// What has ended a connection.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
     /// The other side is gone, or has closed.

@@ -56,7 +56,6 @@ pub(crate) struct Opening {
     pub(crate) sum: Sum,
 }
 
-/// Sums of files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sum {
     Sha256,

@@ -24,7 +24,6 @@ const LOOKS: usize = 20;
 /// What all users of a connection share.
 pub(crate) struct Shared {
     pub(crate) outgoing: Queue,
-    /// How many bytes have been written.
     pub(crate) written: AtomicU64,
     /// Whether frames are sent: only then there are heartbeats.
     pub(crate) is_framed: AtomicBool,

@@ -8,14 +8,12 @@ use crate::number::{TimeUnit, number, percent, percentile_name};
 use crate::operations::measured;
 use crate::watch::cost::of_servers;
 
-/// A figure that systems are compared by.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Figure {
     Throughput,
     Queries,
     /// Mean latency, ns.
     Mean,
-    /// Latency at this percentile, ns.
     Latency(f64),
     Cost(CostFigure),
     /// Transactions that failed, as a part of all.
@@ -117,7 +115,6 @@ impl Figure {
         }
     }
 
-    /// The figure with this [`Figure::key`].
     pub(crate) fn from_key(key: &str) -> Option<Self> {
         let costs = CostFigure::ALL.iter().map(|figure| Self::Cost(*figure));
         let plain = [Self::Throughput, Self::Queries, Self::Mean, Self::Failed].into_iter();

@@ -124,7 +124,6 @@ impl<'d, 'a> Group<'d, 'a> {
         self.row(point)?.by(figure)?.controlled.as_ref()
     }
 
-    /// The row of a variant's point.
     fn row(&self, point: &Point<'_>) -> Option<&'d Row> {
         let at = self.place_of(point)?;
         self.rows.iter().find(|row| row.point == Some(at))
@@ -207,7 +206,6 @@ impl<'d, 'a> Group<'d, 'a> {
         of_rule.filter(|figure| figure.is_time()).unwrap_or_else(of_run)
     }
 
-    /// The least relative difference that matters.
     pub(crate) fn least_difference(&self) -> f64 {
         self.digest.run.header.least_difference
     }
@@ -366,7 +364,6 @@ impl<'d, 'a> Group<'d, 'a> {
         self.digest.under_test_in(|header| systems.contains(&header.system.as_str()))
     }
 
-    /// The table's caption.
     pub(crate) fn caption(&self) -> String {
         let crashes = self.crashes(&self.points(self.baseline()));
         let crashed = match crashes {
@@ -378,10 +375,8 @@ impl<'d, 'a> Group<'d, 'a> {
     }
 }
 
-/// The caption of the table of differences.
 const DIFFERENCES: &str = "What distinguishes the variants";
 
-/// How to read the table.
 pub(crate) const NOTE: &str = "Ratios are geometric means over rounds, each of which measured every variant once, started afresh, in a \
      balanced order. Beside each ratio are the figures that it is made of: geometric means over the rounds in which \
      both variants ended as planned. Tables of results have medians over every trial that counts instead, so they can \

@@ -22,10 +22,8 @@ pub(crate) use swept::points_of;
 pub(crate) use trials::{behind_all, none_believed, not_valid, reasons};
 pub(crate) use words::Code;
 
-/// The heading of the conclusions.
 pub(crate) const TITLE: &str = "Conclusions";
 
-/// Values by name.
 pub(crate) type Values = Vec<(&'static str, Value)>;
 
 #[derive(Clone, Debug, PartialEq)]

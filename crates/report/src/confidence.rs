@@ -15,7 +15,6 @@ use crate::tables::{load_cells, load_columns, name_columns, names};
 
 pub(crate) use operations::{of_operation_json, of_operations};
 
-/// The figures that have intervals.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Estimated {
     Transactions,
@@ -33,7 +32,6 @@ pub(crate) struct Confidence {
     origin: Origin,
 }
 
-/// What an interval is computed from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Origin {
     Between(Method),
@@ -198,7 +196,6 @@ pub(crate) fn csv_columns(percentiles: &[f64]) -> Vec<(String, Estimated, End)> 
     Estimated::all(percentiles).into_iter().flat_map(ends).collect()
 }
 
-/// An end of an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     Low,

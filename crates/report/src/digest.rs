@@ -60,7 +60,6 @@ pub struct Digest<'a> {
 pub(crate) struct Trial<'a> {
     pub(crate) record: &'a TrialRecord,
     pub(crate) summary: Summary,
-    /// The operations that were due in the measured window.
     pub(crate) due: Vec<OperationTally>,
     pub(crate) findings: Vec<Finding>,
     /// What it shows of the bounds of a seek, if it is a trial of one.
@@ -438,7 +437,6 @@ pub(crate) fn load_text(clients: usize, rate: Option<&Rate>) -> String {
     rate.map_or(clients.clone(), |rate| format!("{clients}, {rate}"))
 }
 
-/// The cross-check of a trial; `None` when it is missing.
 pub(crate) fn cross_checked(end: Option<&TrialEnd>) -> Option<&Counted> {
     match end?.cross_check.as_ref()? {
         CrossCheck::Counted(counted) => Some(counted),

@@ -11,7 +11,6 @@ use crate::template::{self, fill, show};
 #[derive(Debug)]
 pub(crate) struct Group {
     severity: Severity,
-    /// The observation.
     headline: &'static str,
     /// Its meaning for the figures, and what to do about it.
     pub(crate) meaning: &'static str,

@@ -34,7 +34,6 @@ pub struct HistoryRun {
     missing: Vec<String>,
 }
 
-/// What a series is of.
 #[derive(Clone, Debug, PartialEq)]
 struct Of {
     workload: String,

@@ -34,7 +34,6 @@ use crate::watch;
 use crate::whole::everywhere;
 use crate::windows;
 
-/// Version of the format of this view.
 const VERSION: u32 = 1;
 
 /// One JSON object with the run, its points (systems x workloads x clients over repetitions) and its
@@ -69,7 +68,6 @@ impl Serialize for Trials<'_, '_> {
     }
 }
 
-/// The fields of the whole run.
 fn of_run(digest: &Digest<'_>) -> Map<String, Value> {
     let run = digest.run;
     let header = &run.header;

@@ -75,7 +75,6 @@ fn measured_between(trial: &Trial<'_>, format: &str) -> Vec<String> {
     measured(trial).map(|time| shown(time).unwrap_or_default()).into()
 }
 
-/// A row for each operation of one trial.
 pub(crate) fn of_trial(digest: &Digest<'_>, trial: &Trial<'_>) -> Table {
     let means = trial.summary.operations.iter().map(|operation| operation.latency.mean_ns);
     let unit = TimeUnit::for_smallest(means);

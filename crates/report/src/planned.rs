@@ -8,7 +8,6 @@ use crate::csv::line;
 use crate::table::{Table, escape_markdown};
 use crate::wrap::fold;
 
-/// The trials of a plan.
 #[derive(Clone, Debug, Default)]
 pub struct Planned {
     /// In the order in which they would run; of a seek, one for each.
@@ -37,7 +36,6 @@ pub struct PlannedTrial {
     pub window: Option<u32>,
 }
 
-/// The names of the columns.
 const HEADS: [&str; 6] = ["trial", "system", "workload", "clients", "rate", "repetition"];
 /// The name of the last column, of trials in windows.
 const WINDOW: &str = "window";

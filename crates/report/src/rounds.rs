@@ -17,7 +17,6 @@ pub(crate) struct Ended<'a> {
     looks: Vec<(&'a str, Option<RoundsLook>)>,
 }
 
-/// Why they ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reason {
     /// What the rule asks for is known of every variant.

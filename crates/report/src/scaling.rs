@@ -10,11 +10,8 @@ use crate::number::{count, number, percent, several, signed_percent};
 use crate::svg::{Dot, Series};
 use crate::table::Table;
 
-/// The heading of the table.
 pub(crate) const TITLE: &str = "How throughput grows with clients";
-/// The name of the law.
 pub(crate) const LAW: &str = "Universal Scalability Law";
-/// What the table shows.
 pub(crate) const NOTE: &str = "The Universal Scalability Law (Gunther), fitted to the throughput of each number of clients: contention is the part \
      of a transaction that is done for one client at a time, coherency what each client costs each other. 95 % intervals \
      are by profile likelihood, in brackets. They rest on the scatter of the trials around the curve; with a single trial \
@@ -158,7 +155,6 @@ pub(crate) fn with_interval(range: &Ranged, show: impl Fn(f64) -> String) -> Str
     format!("{} ({} {high})", show(range.value), show(range.low))
 }
 
-/// A row for each sweep.
 pub(crate) fn table(digest: &Digest<'_>) -> Table {
     let mut table = Table::new()
         .words("system")

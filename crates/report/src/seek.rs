@@ -9,7 +9,6 @@ use crate::digest::{Digest, Trial, clients_text};
 use crate::number::{duration, latency, number, percent, percentile_name, several};
 use crate::table::Table;
 
-/// What the capacity and its interval mean.
 pub(crate) const NOTE: &str = "The capacity is the throughput at the highest load that keeps the bounds, with a 95 % \
                                interval from a curve through the shares of transactions above the bounds in the \
                                probes near it. Transactions that failed, timed out or were never answered count as \

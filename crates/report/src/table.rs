@@ -9,7 +9,6 @@ use crate::visible::visible;
 /// The column of what to know before the figures of a row are read.
 const REMARKS: &str = "remarks";
 
-/// Alignment of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Align {
     Left,
@@ -31,7 +30,6 @@ pub struct Table {
     group: usize,
 }
 
-/// The head of a column, and how it is shown.
 #[derive(Clone, Debug, PartialEq)]
 struct Column {
     head: String,

@@ -13,9 +13,7 @@ use crate::number::{duration, percent, several};
 use crate::table::Table;
 use crate::tables::{load_cells, load_columns, name_columns, names};
 
-/// The caption of the table.
 pub(crate) const TITLE: &str = "Where the variance of throughput lies";
-/// What the table shows.
 pub(crate) const NOTE: &str = "Standard deviations of the throughput of one trial, as parts of it: what noise within the measured time explains, \
      and what differs from trial to trial beyond that. The last column says which of longer trials or more trials makes \
      the interval between trials narrower for the same time, with the time that a trial takes beside its measured time. \

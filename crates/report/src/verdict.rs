@@ -12,7 +12,6 @@ use crate::digest::Digest;
 use crate::headline::{BestTrial, best_trial};
 use crate::visible::pretty_json;
 
-/// The file's name.
 pub(crate) const FILE: &str = "verdict.json";
 
 const FORMAT: &str = "dyno-verdict";
@@ -70,7 +69,6 @@ impl Verdict {
         (is_known && is_whole).then_some(kept)
     }
 
-    /// The file's text.
     pub(crate) fn json(&self) -> String {
         pretty_json(self)
     }

@@ -31,7 +31,6 @@ pub(crate) fn host(trial: &Trial<'_>, host: &Host) -> Table {
     table
 }
 
-/// The caption of a host's table.
 pub(crate) fn host_caption(host: &Host) -> String {
     let name = if host.name.is_empty() { "this machine" } else { &host.name };
     format!("Host {name}: {} CPU threads", host.cpu_threads)

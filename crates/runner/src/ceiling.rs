@@ -153,7 +153,6 @@ impl LoadRounds {
     }
 }
 
-/// Counts one measurement.
 struct Counter {
     tally: Tally,
     round: CeilingRound,

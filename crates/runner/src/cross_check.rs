@@ -15,7 +15,6 @@ use system::{ProgressEvent, StatementCounters, StatementPages, aside};
 /// How long the server may take to report its counters once the run is interrupted.
 const INTERRUPTED_BOUND: Duration = Duration::from_millis(500);
 
-/// A check in progress.
 pub(crate) struct Check {
     /// `None` where there is no server with counters.
     target: Option<Target>,
@@ -33,7 +32,6 @@ enum FirstReading {
     Failed(String),
 }
 
-/// The counters of the servers.
 enum Reading {
     Status(ServerCounters),
     Page(StatementCounters),
@@ -54,7 +52,6 @@ impl Reading {
 }
 
 impl Check {
-    /// A check of the load on `target`.
     pub(crate) fn new(target: Option<Target>, pages: Option<StatementPages>, stop: Stop) -> Self {
         Self { target, pages, stop, before: FirstReading::Nothing, by_dyno: QueryCounts::default() }
     }

@@ -22,7 +22,6 @@ pub enum DataTask {
     Cleanup,
 }
 
-/// The result of a [`DataTask`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DataOutcome {
     pub task: DataTask,

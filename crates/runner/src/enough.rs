@@ -18,7 +18,6 @@ use plan::LoadPlan;
 /// to change, so that noise costs this part at most.
 const SHOWN_PART: u32 = 2;
 
-/// The decisions of one trial.
 #[derive(Debug)]
 pub struct Enough {
     warm_up: Option<WarmUp>,
@@ -61,7 +60,6 @@ impl Enough {
         PhaseEnds { warm_up_from: steady_from, measured: load.precision.is_some() }
     }
 
-    /// Takes in the next interval.
     pub fn add(&mut self, interval: &Interval, operations: &[Operation]) {
         self.is_enough = match interval.phase {
             Phase::WarmUp => self.warm_up.as_mut().is_some_and(|it| it.add(interval)),

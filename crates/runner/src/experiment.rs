@@ -25,7 +25,6 @@ pub struct Experiment {
     pub(crate) shipped: Vec<JobWorkload>,
 }
 
-/// The workload of a trial's clients.
 pub(crate) enum TrialWorkload {
     Database(Box<dyn Workload>),
     Service(Rpc),

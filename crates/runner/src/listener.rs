@@ -7,7 +7,6 @@ use measure::{Interval, Operation, Phase};
 use record::{Identity, TrialStatus, TrialWriter};
 use system::ProgressEvent;
 
-/// An event of a run.
 #[derive(Debug)]
 pub enum Event<'a> {
     RunBegins {

@@ -16,7 +16,6 @@ use record::{TrialRecord, TrialStatus};
 use crate::enough;
 use crate::source::{FinishedTrial, SourcedTrial, TrialSource};
 
-/// The rule of a plan as the record keeps it.
 pub(crate) fn rule(rounds: &RoundsPlan) -> RoundsRule {
     RoundsRule {
         goal: match rounds.goal {
@@ -77,7 +76,6 @@ impl<'p> Rounds<'p> {
         one.repetition == other.repetition && self.group(one) == self.group(other)
     }
 
-    /// Adds a finished trial to the round in progress.
     fn add(&mut self, trial: Trial, finished: FinishedTrial<'_>) -> Result<()> {
         let record = finished.record.map(|writer| writer.read_back()).transpose()?;
         let complete = record.as_ref().filter(|record| is_complete(record));

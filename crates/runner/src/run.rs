@@ -122,7 +122,6 @@ impl Experiment {
     }
 }
 
-/// The run in progress.
 struct Sequence<'a> {
     experiment: &'a Experiment,
     writer: &'a RunWriter,

@@ -15,7 +15,6 @@ use crate::rounds::Rounds;
 /// A probe is planned for so many times the transactions that its bounds need, because throughput varies.
 const MORE_THAN_NEEDED: f64 = 1.2;
 
-/// The trials of a run, in order.
 pub(crate) trait TrialSource {
     /// The next trial, given the one that has finished since the last call; `None` when the run is over.
     ///
@@ -30,7 +29,6 @@ pub(crate) struct FinishedTrial<'a> {
     pub(crate) record: Option<&'a TrialWriter>,
 }
 
-/// A trial, and what to say of it in the progress.
 pub(crate) struct SourcedTrial {
     pub(crate) trial: Trial,
     /// Such as `probe 4, between 8 and 16`; empty for a trial of a list.
@@ -107,7 +105,6 @@ struct Seeks {
     index: usize,
 }
 
-/// A seek in progress.
 struct Current {
     seek: Seek,
     place: Trial,

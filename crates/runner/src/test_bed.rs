@@ -358,7 +358,6 @@ impl<'a> TestBed<'a> {
         &self.experiment.plan.load.bounds
     }
 
-    /// The target to which the clients of a load connect.
     pub(crate) fn load_target(&self) -> Result<Target> {
         self.target(self.bounds().query_timeout)
     }

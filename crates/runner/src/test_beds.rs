@@ -68,7 +68,6 @@ impl<'a> TestBeds<'a> {
         Some(format!("earlier in this round: {how}"))
     }
 
-    /// What a system that is up has reported of itself.
     pub(crate) fn identity(&self, system: usize) -> Option<&Identity> {
         self.up.iter().find(|it| it.instance().system == system).map(TestBed::identity)
     }

@@ -1,12 +1,9 @@
 //! The kinds of systems, for the help and for checks.
 
-/// A kind of system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kind {
     pub name: &'static str,
-    /// A summary in one line.
     pub summary: &'static str,
-    /// The argument of `--system` for it.
     pub argument: &'static str,
     /// The options that a plan can set for it.
     pub options: &'static [OptionHelp],

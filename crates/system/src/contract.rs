@@ -9,7 +9,6 @@ use plan::SimulatedSystem;
 
 use crate::Running;
 
-/// How clients access a system.
 #[derive(Clone, Debug)]
 pub enum Access {
     Database(Target),
@@ -18,10 +17,8 @@ pub enum Access {
     Simulated(SimulatedSystem),
 }
 
-/// What a system offers to clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offer {
-    /// It runs SQL.
     Sql,
     Calls,
     Simulation,

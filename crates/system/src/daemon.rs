@@ -35,7 +35,6 @@ const STOP_BOUND: Duration = Duration::from_secs(60);
 /// Tries with other ports: another program may use a port by its number, on another address of this machine too.
 const PORT_TRIES: usize = 5;
 
-/// What the program of a recipe is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Program {
     Server,
@@ -86,7 +85,6 @@ pub(crate) trait Recipe: Debug + Send + Sync {
         Ok(())
     }
 
-    /// Whether the server answers yet.
     fn answers(&self, ports: Ports) -> bool {
         sends_greeting(ports.main)
     }

@@ -30,16 +30,13 @@ const BUILD_BOUND: Duration = Duration::from_secs(2 * 60 * 60);
 pub(crate) struct Build<'a> {
     /// The program's name in messages.
     pub(crate) name: &'a str,
-    /// The folder of the module to build in.
     pub(crate) module: &'a Path,
     pub(crate) package: &'a str,
     /// The version of Go, such as `go1.25.12`.
     pub(crate) toolchain: &'a str,
-    /// Arguments of `go build`.
     pub(crate) arguments: &'a [String],
     pub(crate) environment: &'a [(String, String)],
     pub(crate) output: &'a Path,
-    /// The log of the build.
     pub(crate) log: &'a Path,
 }
 

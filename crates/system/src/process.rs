@@ -84,7 +84,6 @@ pub(crate) struct Process {
     end: Arc<End>,
 }
 
-/// How and when a child has exited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Exit {
     pub(crate) status: ExitStatus,

@@ -41,11 +41,9 @@ pub struct ServerProcess {
 /// A server that was started for a system and has exited by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LostMember {
-    /// Its name, that of its [`ServerProcess`].
     pub name: String,
     /// The role that it shares with others, such as `tikv`.
     pub role: String,
-    /// When it exited.
     pub at: Instant,
     pub status: String,
     /// Its log; `None` when it was killed, because it cannot log that.
@@ -123,7 +121,6 @@ pub struct Running {
 }
 
 impl Running {
-    /// A database that has reported `facts`.
     pub(crate) fn database(
         target: Target,
         facts: Facts,

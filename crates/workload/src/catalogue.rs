@@ -12,17 +12,14 @@ use crate::tpch::{self, Tpch};
 use crate::ycsb::{self, Preset, Ycsb};
 use crate::{OptionInfo, Workload};
 
-/// A workload as `dyno workloads` shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkloadInfo {
     /// Its kind in a plan, such as `sysbench/oltp_read_write`.
     pub kind: String,
-    /// Its description in one line.
     pub summary: &'static str,
     pub options: Vec<OptionInfo>,
 }
 
-/// The folder of the sysbench set.
 const SYSBENCH: &str = "sysbench/";
 /// The folder of YCSB's workloads.
 const YCSB: &str = "ycsb/";

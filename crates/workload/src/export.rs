@@ -7,7 +7,6 @@ use engine::Stop;
 
 use crate::LoadProgress;
 
-/// The files to write.
 pub struct Export<'a> {
     /// The folder for the files; it exists.
     pub folder: PathBuf,

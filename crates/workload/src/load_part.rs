@@ -17,7 +17,6 @@ pub struct LoadPart {
 }
 
 impl Default for LoadPart {
-    /// The whole load.
     fn default() -> Self {
         Self { generator: 0, generators: 1 }
     }

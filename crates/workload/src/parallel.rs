@@ -99,7 +99,6 @@ fn end_statements(context: &WorkloadContext<'_>, busy: &BusySessions) {
     }
 }
 
-/// Runs statements in order.
 pub(crate) async fn run_all(session: &mut Session, statements: &[String]) -> Result<(), Failure> {
     for statement in statements {
         session.run(statement).await?;

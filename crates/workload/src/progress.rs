@@ -25,7 +25,6 @@ struct Counts {
     committed: Mutex<Option<Committed>>,
 }
 
-/// Committed batches.
 #[derive(Debug)]
 struct Committed {
     /// From the beginning of the first one to the end of the last one.
@@ -98,7 +97,6 @@ impl LoadProgress {
         std::mem::take(&mut *lock(&self.0.notes))
     }
 
-    /// Adds a committed batch and its time.
     pub(crate) fn add(&self, batch: &Added, time: Range<Nanos>) {
         if batch.rows == 0 {
             return;

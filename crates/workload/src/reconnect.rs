@@ -21,7 +21,6 @@ pub(crate) struct ReconnectBackoff {
 }
 
 impl ReconnectBackoff {
-    /// A backoff that starts at `since`.
     pub(crate) fn since(since: Nanos) -> Self {
         Self { since, pause_ns: PAUSE_FIRST_NS }
     }

@@ -189,7 +189,6 @@ impl TrialObserver for Sum {
     }
 }
 
-/// The counts of a trial.
 pub(crate) struct Trial {
     pub(crate) names: Vec<String>,
     pub(crate) tally: Tally,

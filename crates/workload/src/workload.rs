@@ -12,7 +12,6 @@ use crate::parallel::unsuitable;
 use crate::random::Random;
 use crate::{Export, LoadPart, LoadProgress};
 
-/// The context of a workload: one system and one plan.
 pub struct WorkloadContext<'a> {
     pub system: &'a str,
     /// The system under test.
@@ -27,7 +26,6 @@ pub struct WorkloadContext<'a> {
     pub seed: u64,
     /// Identifies the load among those on the same data; of no meaning in phases without load.
     pub load_key: LoadKey,
-    /// The part of the load that this process offers.
     pub part: LoadPart,
     /// Statements before and after phases.
     pub sql: &'a PhaseSql,

@@ -16,7 +16,6 @@ pub(super) const FAR: f64 = 1e6;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ranged {
     pub value: f64,
-    /// The lower end.
     pub low: f64,
     /// The upper end; `None` when the data show none.
     pub high: Option<f64>,

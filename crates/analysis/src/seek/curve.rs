@@ -16,7 +16,6 @@ const STEPS_MAX: usize = 100;
 /// (benchmarks/statistics.md).
 pub(super) const CONFIDENCE: f64 = 0.98;
 
-/// A probe as a point of the curve.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Point {
     /// The logarithm of the load.

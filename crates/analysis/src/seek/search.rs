@@ -20,7 +20,6 @@ const CONFIRMING_MAX: usize = 3;
 /// The load of each after the first, as a part of the one before.
 const CONFIRMING_STEP: f64 = 0.9;
 
-/// A search in progress.
 #[derive(Clone, Debug)]
 pub struct Seek {
     range: SeekRange,
@@ -39,7 +38,6 @@ pub struct NextProbe {
     pub bracket: (Option<f64>, Option<f64>),
 }
 
-/// What a probe is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// To find a load that breaks a bound.
@@ -137,7 +135,6 @@ impl Seek {
         (known(kept), known(lowest_broken))
     }
 
-    /// The probes, in order.
     pub fn probes(&self) -> &[JudgedProbe] {
         &self.probes
     }

@@ -103,7 +103,6 @@ pub(crate) fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     panic!("it never came to pass that {what}");
 }
 
-/// A run in the background.
 pub(crate) struct Background<'d> {
     sandbox: &'d Sandbox,
     child: Child,

@@ -33,12 +33,10 @@ pub struct Config {
     /// Whether the password itself may be sent in TLS to a server that asks for it with `mysql_clear_password`, or
     /// whose certificate is not verified.
     pub enable_cleartext_plugin: bool,
-    /// Whether connections are encrypted.
     pub encryption: Encryption,
 }
 
 impl Config {
-    /// The address of client `index`.
     pub(crate) fn address(&self, index: usize) -> Option<&Address> {
         self.addresses.get(index.checked_rem(self.addresses.len())?)
     }

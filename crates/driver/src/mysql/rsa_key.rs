@@ -49,7 +49,6 @@ impl RsaKeyOptions {
 }
 
 impl RsaKeySource {
-    /// The source of the key in a login.
     pub(super) fn public_key(&self) -> PublicKey<'_> {
         match self {
             Self::Given(key) => PublicKey::Known(key),

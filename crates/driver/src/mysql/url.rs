@@ -24,7 +24,6 @@ pub struct Url {
     /// A unix socket instead of hosts.
     pub socket: Option<PathBuf>,
     pub database: Option<String>,
-    /// Whether statements are prepared, if given.
     pub protocol: Option<StatementProtocol>,
     /// Options for the RSA key that encrypts a password on an open connection.
     pub rsa_key: RsaKeyOptions,
@@ -32,11 +31,9 @@ pub struct Url {
     ///
     /// [`Config::enable_cleartext_plugin`]: super::Config::enable_cleartext_plugin
     pub enable_cleartext_plugin: Option<bool>,
-    /// Options for encryption.
     pub ssl: SslOptions,
 }
 
-/// A host and its port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Host {
     pub name: String,
@@ -66,7 +63,6 @@ pub enum UrlError {
     Value {
         option: &'static str,
         value: String,
-        /// The values that it allows.
         allowed: &'static str,
     },
     /// A percent sign without two hexadecimal digits, or bytes that are not UTF-8.

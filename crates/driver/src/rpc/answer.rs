@@ -6,10 +6,8 @@ use measure::{ErrorClass, Failure};
 
 use crate::Address;
 
-/// An answer to a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Answer {
-    /// The id of the call.
     pub(super) id: u32,
     pub(super) result: Result<(), Box<ServiceError>>,
 }

@@ -30,7 +30,6 @@ pub(super) fn bytes(hex: &str) -> Vec<u8> {
     hex.as_bytes().chunks(2).map(|pair| byte(pair).unwrap()).collect()
 }
 
-/// The call of [`REQUEST`].
 pub(super) fn call() -> Call {
     Call {
         method: Method::parse("trpc.test.helloworld.Greeter/SayHello"),

@@ -218,7 +218,6 @@ impl Shared {
     }
 }
 
-/// How a connection broke.
 enum Broken {
     Lost(io::Error),
     Closed,

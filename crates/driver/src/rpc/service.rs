@@ -12,7 +12,6 @@ use super::{Call, Method, trpc};
 use crate::limits::{self, Footprint};
 use crate::{Address, Demand, ServerLimits, Shortage, Timeouts, Tls};
 
-/// The protocol of a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Protocol {
     /// Requests of one size, answered in order by answers of one size. With `announces`, each connection begins by
@@ -57,7 +56,6 @@ impl Protocol {
     }
 }
 
-/// A service to call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Service {
     pub protocol: Protocol,
@@ -70,7 +68,6 @@ pub struct Service {
 }
 
 impl Service {
-    /// The address of connection `index`.
     pub(super) fn address(&self, index: usize) -> Option<&Address> {
         self.addresses.get(index.checked_rem(self.addresses.len())?)
     }

@@ -224,7 +224,6 @@ fn result(header: &[u8]) -> Result<Result<(), Box<ServiceError>>, Malformed> {
     Ok(Err(Box::new(ServiceError { class, code: code.to_string(), message })))
 }
 
-/// The fields of a protobuf message.
 struct Fields<'a> {
     rest: &'a [u8],
 }

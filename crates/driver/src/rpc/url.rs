@@ -57,7 +57,6 @@ impl Service {
     }
 }
 
-/// Hosts and ports, and the method.
 pub(super) type Parts = (Vec<(String, u16)>, Option<Method>);
 
 pub(super) fn parse(protocol: Protocol, url: &str) -> Result<Parts, ServiceUrlError> {

@@ -9,7 +9,6 @@ use super::WrittenTables;
 /// When SQLite waits for the disk. Source: sqlite.org/pragma.html#pragma_synchronous
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Synchronous {
-    /// Never.
     Off,
     /// At checkpoints: in WAL mode a power cut may lose the last transactions, never the database.
     #[default]

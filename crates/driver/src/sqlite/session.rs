@@ -103,7 +103,6 @@ impl Session {
         answer.map_err(|error| self.failure(&error))
     }
 
-    /// The rows of the last [`Session::fetch`].
     pub(crate) fn fetched(&self) -> &Rows {
         &self.fetched
     }

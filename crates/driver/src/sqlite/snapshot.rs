@@ -20,7 +20,6 @@ const STEP_PAGES: i32 = 256;
 /// The effect of a lock of another program.
 const LOCKED: &str = "it cannot be copied or restored";
 
-/// How far a copy is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Copied {
     pub pages: u64,

@@ -54,7 +54,6 @@ pub struct TcpConnection {
     pub info: TcpInfo,
 }
 
-/// The content of one message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Message {
     Connection(TcpConnection),

@@ -26,7 +26,6 @@ pub enum Trust<'a> {
     Identity(Roots<'a>),
 }
 
-/// Authorities that are trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Roots<'a> {
     System,

@@ -20,7 +20,6 @@ pub enum SetupFault {
     /// The file of the client's key contains none.
     #[error("it holds no usable private key in PEM form: {0}")]
     NoKey(String),
-    /// The client's key is encrypted.
     #[error("its private key is encrypted with a passphrase")]
     EncryptedKey,
     /// The client's key belongs to another certificate.

@@ -50,7 +50,6 @@ pub(crate) enum Opened<T> {
     Closed,
 }
 
-/// The TLS of one connection.
 pub(crate) struct Machine {
     connection: UnbufferedClientConnection,
     /// Received bytes; those from index `taken` on are not processed yet.

@@ -65,7 +65,6 @@ impl Server {
         }
     }
 
-    /// All bytes that it has to send.
     pub(crate) fn records(&mut self) -> Vec<u8> {
         let mut records = Vec::new();
         while self.0.wants_write() {
@@ -87,7 +86,6 @@ impl Server {
     }
 }
 
-/// All bytes that a machine has to send.
 pub(crate) fn records_of(machine: &mut Machine) -> Vec<u8> {
     let outgoing = machine.outgoing();
     let records = outgoing.bytes().to_vec();

@@ -1,6 +1,5 @@
 //! The words of every conclusion, in one table.
 
-/// What a conclusion says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Code {
     Faster,

@@ -109,7 +109,6 @@ impl Column {
     }
 }
 
-/// Reads a cell from its row.
 type Cell = fn(&Row<'_>) -> String;
 
 /// The first columns of every row.

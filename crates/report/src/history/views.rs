@@ -12,7 +12,6 @@ use crate::table::Table;
 use crate::visible::{pretty_json, visible};
 use crate::wrap::fold;
 
-/// Version of the format for programs.
 const VERSION: u32 = 1;
 /// The levels of a line of characters.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
@@ -68,7 +67,6 @@ impl History {
         format!("History of {}: {runs}{span}{left_out}", self.plan)
     }
 
-    /// A row for each series.
     pub(crate) fn table(&self) -> Table {
         let mut table = ["workload", "system", "load", "figure"]
             .into_iter()
@@ -164,7 +162,6 @@ impl History {
         table
     }
 
-    /// A row for each run that is left out.
     pub(crate) fn left_out_table(&self) -> Table {
         let mut table = Table::new().words("folder").words("left out because");
         for it in &self.left_out {

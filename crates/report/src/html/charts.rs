@@ -33,7 +33,6 @@ pub(crate) fn of_workload(digest: &Digest<'_>, workload: &str) -> Vec<Chart> {
         .collect()
 }
 
-/// The points of one workload.
 pub(super) struct Context<'d, 'a> {
     pub(super) digest: &'d Digest<'a>,
     pub(super) workload: &'d str,

@@ -112,7 +112,6 @@ pub(crate) fn unanswered<'s>(trials: impl Iterator<Item = &'s Summary>) -> Optio
     })
 }
 
-/// One line of a percentile spectrum.
 pub(crate) struct Spectrum {
     pub(crate) name: String,
     pub(crate) colour: usize,

@@ -14,7 +14,6 @@ const SECOND: Nanos = 1_000_000_000;
 /// panels use, and the series that changed or are gauges.
 const BEFORE: &str = include_str!("tidb-8.5/before.txt");
 const AFTER: &str = include_str!("tidb-8.5/after.txt");
-/// The kinds of servers as a record keeps them.
 const KINDS: &str = include_str!("tidb-8.5/server-kinds.json");
 
 /// A server with two pages of metrics 10 s apart.

@@ -25,7 +25,6 @@ pub(super) struct Found {
     pub(super) is_adjusted: bool,
 }
 
-/// What counts as one repetition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
     /// A round that measured both sides.

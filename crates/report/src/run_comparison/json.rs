@@ -11,7 +11,6 @@ use super::{Outcome, Row, RunComparison, conclusion, damaged};
 use crate::conclusion::Conclusion;
 use crate::visible::pretty_json;
 
-/// Version of the format of this view.
 const VERSION: u32 = 1;
 
 impl RunComparison<'_, '_> {

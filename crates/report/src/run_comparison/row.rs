@@ -13,7 +13,6 @@ use crate::number::{percent, signed_percent};
 /// A difference of failed parts below this does not matter: one in a thousand.
 const FAILED_LEAST: f64 = 0.001;
 
-/// A figure at a point.
 #[derive(Debug)]
 pub(super) struct Row {
     pub(super) matched: usize,

@@ -4,7 +4,6 @@ use plan::Rate;
 
 use crate::digest::{Digest, Point, Trial, load_text};
 
-/// Names of the sides, in their order.
 pub(super) const SIDES: [&str; 2] = ["baseline", "candidate"];
 
 /// A run of a side, or one system of it.
@@ -24,7 +23,6 @@ pub struct Refusal(String);
 #[derive(Debug)]
 pub(super) struct Sides<'d, 'a> {
     pub(super) runs: [Vec<&'d Digest<'a>>; 2],
-    /// The systems that are compared with each other.
     pub(super) systems: Vec<[&'a str; 2]>,
     /// The points that both sides have, in the order of the baseline.
     pub(super) matched: Vec<Matched<'d, 'a>>,
@@ -146,7 +144,6 @@ impl<'d, 'a> Sides<'d, 'a> {
         Ok(found)
     }
 
-    /// The systems of a run of one side that are compared.
     pub(super) fn systems_of(&self, digest: &Digest<'_>, side: usize) -> Vec<&'a str> {
         let names = self.systems.iter().map(|names| names[side]);
         let has = |name: &&str| digest.points.iter().any(|point| point.system == *name);

@@ -30,7 +30,6 @@ enum Direction {
     Below,
 }
 
-/// A threshold at one point.
 #[derive(Debug)]
 pub(super) struct Check {
     pub(super) threshold: Threshold,

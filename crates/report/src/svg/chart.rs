@@ -40,7 +40,6 @@ pub(crate) struct Series {
     pub(crate) colour: usize,
     /// Index of the dash pattern, from 0 (solid).
     pub(crate) dash: usize,
-    /// Whether each dot gets a marker.
     pub(crate) has_markers: bool,
     pub(crate) has_line: bool,
     /// Width of a bar from the x axis to each dot, in units of the x axis; without it the dots are joined by a line.
@@ -174,7 +173,6 @@ impl Chart {
 }
 
 impl Series {
-    /// A line without markers.
     pub(crate) fn line(name: impl Into<String>, colour: usize, dots: Vec<Dot>) -> Self {
         Self {
             name: name.into(),

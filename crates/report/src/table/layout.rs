@@ -18,7 +18,6 @@ const LEAST: usize = 2;
 /// A part of a table: some of its columns, each with its width.
 type Part = Vec<(usize, usize)>;
 
-/// The widths that a column can have.
 #[derive(Clone, Copy)]
 struct Widths {
     /// With all of its text on one line.

@@ -12,9 +12,7 @@ use crate::number::{count, percent};
 use crate::operations::measured;
 use crate::table::Table;
 
-/// The caption of the table.
 pub(crate) const TITLE: &str = "Where the variance of the ratio lies";
-/// What the table shows.
 const NOTE: &str = "Where the variance of the ratio lies: standard deviations of the ratio of one round, as parts of it. Within rounds \
      is what differs from window to window, and between rounds what another start of the servers, or a slower change of the \
      machine, adds. The last column says which of more windows in a round or more rounds makes the interval narrower for the \

@@ -8,7 +8,6 @@ use crate::digest::{Digest, Point, Trial, load_text};
 use crate::number::number;
 use crate::table::Table;
 
-/// The subject of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Subject {
     Host,

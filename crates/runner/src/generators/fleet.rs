@@ -92,7 +92,6 @@ impl Fleet {
         SharedLoad { fleet: self, parts, known: KnownGenerators::default() }
     }
 
-    /// Starts those that do not run.
     fn start_missing(&mut self, stop: &Stop) -> Result<()> {
         let keep_copies = self.keep_copies;
         let results = thread::scope(|scope| {

@@ -20,7 +20,6 @@ pub(crate) struct KnownGenerators(Arc<Mutex<Vec<Known>>>);
 struct Known {
     record: GeneratorRecord,
     process: Option<ProcessIdentity>,
-    /// What it has told last of its connections to the system.
     connections: Option<Told>,
     /// The sum of its measured intervals.
     total: Tally,
@@ -70,7 +69,6 @@ impl KnownGenerators {
         }
     }
 
-    /// A generator is done.
     pub(crate) fn end(&self, generator: usize, end: &GeneratorEnd<'_>) {
         self.with(generator, |one| {
             one.edges = end.edges.clone();

@@ -22,7 +22,6 @@ const SERVER_PERIOD_MIN: Duration = Duration::from_secs(1);
 const SERVER_PERIOD_MAX: Duration = Duration::from_secs(15);
 /// The number of answers of a server that is enough for a trial.
 const ANSWERS_WANTED: u32 = 600;
-/// How long an answer may take.
 const ANSWER_BOUND: Duration = Duration::from_secs(10);
 
 pub(crate) struct WatchTargets {
@@ -57,7 +56,6 @@ pub(crate) struct Periods {
     pub(super) host: Duration,
     /// Time between two questions to a server.
     pub(super) server: Duration,
-    /// How long an answer may take.
     pub(super) answer: Duration,
 }
 

@@ -13,7 +13,6 @@ use net::{Accepted, Clock, Handle, Listener, Nanos, Remote, Runtime};
 
 use super::connection::serve;
 
-/// The options of an [`EchoServer`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EchoOptions {
     /// The address to listen on; the kernel chooses port 0.
@@ -46,7 +45,6 @@ struct LoopHandle {
     remote: Remote,
 }
 
-/// A task of a loop.
 enum Task {
     Serve(Accepted),
     /// Accept connections and share them out among these loops.

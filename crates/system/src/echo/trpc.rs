@@ -23,7 +23,6 @@ const DECODE_ERROR: u64 = 1;
 /// `call_type` of a request that is not answered.
 const ONE_WAY: u64 = 1;
 
-/// The frames of one connection.
 #[derive(Debug, Default)]
 pub(super) struct Frames {
     /// The beginning of a frame that is not whole yet.

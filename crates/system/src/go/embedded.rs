@@ -23,7 +23,6 @@ pub(crate) struct EmbeddedProgram<'a> {
     /// The files by their paths below a common folder. The first is the `go.mod` of the module to build in.
     pub(crate) files: &'a [(&'a str, &'a str)],
     pub(crate) package: &'a str,
-    /// Arguments of `go build`.
     pub(crate) arguments: Vec<String>,
     pub(crate) environment: Vec<(String, String)>,
     /// What the first build takes, for the user.

@@ -26,7 +26,6 @@ pub(super) struct Settings {
     pub(super) cpus: Option<CpuSet>,
 }
 
-/// How an echo server is started.
 #[derive(Debug)]
 pub(super) struct Echo {
     pub(super) server: EchoServer,

@@ -8,7 +8,6 @@ use crate::go::{EmbeddedProgram, level_environment};
 /// The module that requires TiDB, and that needs this very version of Go: others compile servers that do not start.
 const GO_MOD: &str = include_str!("../../../../systems/tidb/go.mod");
 const GO_SUM: &str = include_str!("../../../../systems/tidb/go.sum");
-/// The package of the server within it.
 const PACKAGE: &str = "github.com/pingcap/tidb/cmd/tidb-server";
 /// The version that is compiled into TiDB: a module knows its commit, but not its release.
 const RELEASE: &str = "v8.5.99-ac41d7e3c8fc";

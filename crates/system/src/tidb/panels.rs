@@ -138,7 +138,6 @@ fn transactions() -> Vec<Panel> {
     ]
 }
 
-/// Go's runtime.
 fn runtime() -> Vec<Panel> {
     vec![
         panel(

@@ -60,7 +60,6 @@ const FIRST_STATEMENTS: &str = "initialize-sql-file";
 /// Arguments that dyno sets, to find the server.
 pub(crate) const RESERVED_ARGUMENTS: [&str; 2] = ["P", "status"];
 
-/// The storage of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Storage {
     /// Its own storage, in its folder.

@@ -32,10 +32,8 @@ pub(super) struct Choice {
     pub(super) build: BuildOptions,
 }
 
-/// The program to start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Program {
-    /// A `tidb-server`.
     Server(PathBuf),
     /// `tiup`, which starts a TiDB on a TiKV of its own.
     TiUp(PathBuf),

@@ -43,7 +43,6 @@ const NOT_YET: &str = "unhealthy cluster";
 /// The path of the page on which servers expose their metrics.
 const METRICS: &str = "/metrics";
 
-/// The servers of one role.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
     pub(super) program: Program,
@@ -51,7 +50,6 @@ pub(super) struct Part {
     pub(super) count: usize,
 }
 
-/// The servers of all roles.
 #[derive(Clone, Debug)]
 pub(super) struct Parts {
     pub(super) pd: Part,
@@ -194,7 +192,6 @@ impl Cluster {
         bail!("the cluster is not complete after {COMPLETE_BOUND:?}: {lack}")
     }
 
-    /// Its members by role, in the order of their dependencies.
     fn members(&self) -> [(Role, &[Daemon]); 3] {
         [(Role::Pd, &self.pds), (Role::TiKv, &self.stores), (Role::TiDb, &self.tidbs)]
     }

@@ -7,7 +7,6 @@ use plan::OptionReader;
 use crate::options;
 use crate::tidb::{RESERVED_ARGUMENTS, Settings};
 
-/// The role of a server in the cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     /// Knows the location of the data, and hands out timestamps.

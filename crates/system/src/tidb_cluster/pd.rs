@@ -21,7 +21,6 @@ const PAGE_BYTES_MAX: u64 = 2 << 20;
 /// The most characters of a refusal that an error repeats.
 const REFUSAL_CHARACTERS_MAX: usize = 300;
 
-/// How a PD is started.
 #[derive(Debug)]
 pub(super) struct Pd {
     pub(super) program: Program,

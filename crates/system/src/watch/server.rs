@@ -13,7 +13,6 @@ use super::stores;
 const BODY_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// The size limit of a list of stores, bytes: one takes about 1 kB. In memory, JSON takes up to 40 times its length.
 const LIST_BYTES_MAX: u64 = 2 * 1024 * 1024;
-/// The most series that are kept.
 const SERIES_MAX: usize = 200_000;
 /// The longest name with labels, or name of a family, bytes.
 const NAME_BYTES_MAX: usize = 16 * 1024;

@@ -7,7 +7,6 @@ use driver::Value;
 use super::function::{Function, append_template};
 use crate::random::{Draw, Random};
 
-/// A value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Cell {
     Int(i64),
@@ -54,7 +53,6 @@ impl fmt::Display for Cell {
     }
 }
 
-/// An arithmetic operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operator {
     Add,

@@ -3,7 +3,6 @@
 use super::evaluation::Cell;
 use crate::random::{Draw, Random, Shape};
 
-/// A function for expressions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Function {
     Random,

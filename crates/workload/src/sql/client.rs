@@ -54,7 +54,6 @@ impl SqlLoad {
     }
 }
 
-/// The operations of all transactions: each transaction is followed by its statements.
 fn operations(transactions: &[Transaction]) -> (Vec<Operation>, Vec<TransactionIds>) {
     let mut all = Vec::new();
     let mut add = |name: &str, kind| {

@@ -3,7 +3,6 @@
 use super::statement::{Text, Verb};
 use crate::expression::{Cell, Expression};
 
-/// A transaction that clients run.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Transaction {
     pub(super) name: String,
@@ -13,7 +12,6 @@ pub(super) struct Transaction {
     pub(super) statements: Vec<Statement>,
 }
 
-/// One `\set`.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Set {
     /// File and line, for errors.
@@ -48,7 +46,6 @@ impl Setup {
     }
 }
 
-/// A whole file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Script {
     pub(super) prepare: Vec<Setup>,

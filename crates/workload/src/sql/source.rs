@@ -3,7 +3,6 @@
 use super::statement::Text;
 use crate::expression::{Diagnostic, name_length};
 
-/// A part of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Item {
     /// A line that begins with a backslash.
@@ -42,7 +41,6 @@ struct Scanner<'a> {
 }
 
 impl<'a> Scanner<'a> {
-    /// Takes `bytes` bytes.
     fn take(&mut self, bytes: usize) -> &'a str {
         let (taken, rest) = self.rest.split_at(bytes);
         self.rest = rest;

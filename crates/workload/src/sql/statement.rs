@@ -2,7 +2,6 @@
 
 use measure::OperationKind;
 
-/// A statement as in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Text {
     pub(super) line: usize,
@@ -97,7 +96,6 @@ fn words(text: &str) -> impl Iterator<Item = String> + '_ {
         .map(str::to_lowercase)
 }
 
-/// The kind of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verb {
     /// Starts a transaction without options; the system's own statement is used instead.

@@ -42,7 +42,6 @@ pub(crate) struct SqlWorkload {
     prepared: Mutex<BTreeSet<String>>,
 }
 
-/// All transactions with their weights.
 pub(super) struct Mix {
     pub(super) transactions: Vec<Transaction>,
     /// For each transaction: the sum of the shares up to and including it; the last is 1.

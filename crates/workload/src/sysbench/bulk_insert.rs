@@ -23,7 +23,6 @@ pub(super) struct BulkLoad {
     connector: Connector,
     errors: ErrorPolicy,
     statement_bytes: usize,
-    /// The ids of each table, which all clients of the table share.
     ids: Vec<TableIds>,
 }
 
@@ -188,7 +187,6 @@ impl WorkloadClient for BulkClient {
 mod tests {
     use super::*;
 
-    /// The ids of a table from `first` on.
     fn ids(table: usize, first: u64, bytes: usize, part: LoadPart) -> TableIds {
         let ids = TableIds::new(table, bytes, part);
         ids.begin(first);

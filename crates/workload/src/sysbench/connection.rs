@@ -77,7 +77,6 @@ impl Operations {
     }
 }
 
-/// The session of one client.
 pub(super) struct Connection {
     session: Session,
     /// For each query and table, `query * tables + table - 1`; only those that the script needs.

@@ -13,9 +13,7 @@ use crate::WorkloadContext;
 use crate::parallel::{interrupted, on_session, parallel_for, run_all, workers};
 use crate::removal::{self, take_away};
 
-/// The tables of one workload.
 pub(super) trait Tables: Send + Sync {
-    /// The number of tables: sbtest1 and so on.
     fn tables(&self) -> u64;
 
     /// The CREATE TABLE statement.

@@ -2,7 +2,6 @@
 
 use measure::OperationKind;
 
-/// A statement on one table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Query {
     PointSelect,
@@ -17,7 +16,6 @@ pub(super) enum Query {
 }
 
 impl Query {
-    /// The number of queries.
     pub(super) const COUNT: usize = Self::Insert as usize + 1;
 
     pub(super) fn name(self) -> &'static str {

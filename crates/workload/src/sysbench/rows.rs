@@ -11,7 +11,6 @@ pub(super) const COLUMNS: [&str; 4] = ["id", "k", "c", "pad"];
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RowGenerator {
     pub(super) seed: u64,
-    /// How column k is drawn.
     pub(super) k: Draw,
 }
 

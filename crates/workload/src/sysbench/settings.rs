@@ -85,7 +85,6 @@ pub(crate) const OPTIONS: OptionList = &[
     &DELTA,
 ];
 
-/// Checked options.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Settings {
     pub(crate) tables: u64,

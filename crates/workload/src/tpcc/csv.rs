@@ -81,7 +81,6 @@ fn write_schema(settings: &Settings, export: &Export<'_>) -> Result<(), Failure>
     fs::write(&path, text).map_err(|error| failed(&path, &error))
 }
 
-/// The files of one job.
 struct Files<'a> {
     export: &'a Export<'a>,
     job: u64,

@@ -2,7 +2,6 @@
 
 use crate::random::Random;
 
-/// A kind of transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     NewOrder,
@@ -12,7 +11,6 @@ pub(super) enum Kind {
     StockLevel,
 }
 
-/// The number of kinds.
 pub(super) const TYPES: usize = 5;
 
 impl Kind {

@@ -10,7 +10,6 @@ pub(super) const LINES_MAX: usize = 15;
 const UNUSED_ITEM: i64 = 100_001;
 const DISTRICTS: i64 = 10;
 
-/// The warehouse and the district of a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Terminal {
     pub(super) warehouse: i64,
@@ -53,7 +52,6 @@ pub(super) struct NewOrder {
     pub(super) count: usize,
 }
 
-/// A line of an order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Line {
     pub(super) item: i64,
@@ -61,7 +59,6 @@ pub(super) struct Line {
     pub(super) quantity: i64,
 }
 
-/// How a customer is selected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Customer {
     Id(i64),

@@ -43,7 +43,6 @@ impl Constants {
         Self { last_name, ..load }
     }
 
-    /// The number of a last name, 0 to 999.
     #[inline]
     pub(super) fn last_name(&self, random: &mut Random) -> u64 {
         nurand(LAST_NAME_A, 0, 999, self.last_name, random)

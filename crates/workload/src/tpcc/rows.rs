@@ -143,7 +143,6 @@ impl RowGenerator {
         customers
     }
 
-    /// The number of lines of an order, 5 to 15.
     pub(super) fn lines(&self, at: DistrictKey, order: u64) -> u64 {
         5 + self.random(Table::OrderLine, [at.warehouse, at.district, order]).below(11)
     }

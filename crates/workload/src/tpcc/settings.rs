@@ -44,7 +44,6 @@ const CHECK: Flag = flag(
     "the twelve consistency conditions (clause 3.3.2) are checked before and after the load",
 );
 
-/// The options of `tpcc`.
 pub(crate) const OPTIONS: OptionList = &[
     &WAREHOUSES,
     &PARTITIONS,
@@ -58,7 +57,6 @@ pub(crate) const OPTIONS: OptionList = &[
     &IGNORE_ERRORS,
 ];
 
-/// Checked options.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Settings {
     pub(super) warehouses: u64,

@@ -5,7 +5,6 @@ use measure::{Failure, OperationKind};
 
 use super::inputs::LINES_MAX;
 
-/// Districts of a warehouse.
 const DISTRICTS: usize = 10;
 
 /// A statement with a fixed number of parameters.

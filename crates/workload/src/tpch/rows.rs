@@ -30,7 +30,6 @@ pub(super) struct Chunk {
     pub(super) parts: i32,
 }
 
-/// Receives rows.
 pub(super) trait Sink {
     /// Stores one row.
     ///

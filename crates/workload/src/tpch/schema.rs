@@ -18,7 +18,6 @@ pub(super) enum Table {
 
 use Table::{Customer, LineItem, Nation, Orders, Part, PartSupp, Region, Supplier};
 
-/// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Key,

@@ -184,7 +184,6 @@ fn existing_tables_are_refused_reused_or_replaced() {
     );
 }
 
-/// Rows as text.
 #[derive(Default)]
 struct Lines(Vec<String>);
 

@@ -33,7 +33,6 @@ struct FirstAnswer {
     rows: Rows,
 }
 
-/// The verdict on the answers to one query.
 #[derive(Debug)]
 struct Verdict {
     /// The system whose answer it was compared with; `None` for the known answer.

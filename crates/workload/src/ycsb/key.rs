@@ -72,7 +72,6 @@ impl KeyFormat {
         key.push_str(digits);
     }
 
-    /// The key of record `number`.
     pub(super) fn key(&self, number: u64) -> String {
         let mut key = String::new();
         self.write(number, &mut key);

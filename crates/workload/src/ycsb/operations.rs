@@ -78,7 +78,6 @@ impl Mix {
         Self { shares: shares.map(|share| share / sum.max(f64::MIN_POSITIVE)) }
     }
 
-    /// The share of one operation, 0 to 1.
     pub(super) fn share(&self, act: OperationChoice) -> f64 {
         self.shares[act as usize]
     }

@@ -5,7 +5,6 @@ use plan::OptionReader;
 
 use crate::options::{Number, Text, number, text};
 
-/// The key column.
 pub(super) const KEY: &str = "YCSB_KEY";
 const MOST_FIELDS: u64 = 1_000;
 
@@ -15,7 +14,6 @@ pub(super) const FIELD_COUNT: Number<u64> =
 pub(super) const FIELD_NAME_PREFIX: Text =
     text("fieldnameprefix", "field", "names of columns without their number");
 
-/// A table of records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Table {
     pub(super) name: String,

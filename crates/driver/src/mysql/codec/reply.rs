@@ -19,7 +19,6 @@ const KEPT_BYTES: usize = 512;
 /// How much of an answer has been received.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ReplyProgress {
-    /// More bytes are needed.
     More,
     Done,
     /// The server asks for the rows of a LOAD DATA LOCAL INFILE.

@@ -64,7 +64,6 @@ impl RowBuffer {
         self.rows.begin(count as usize);
     }
 
-    /// Reads a column's definition.
     #[inline]
     pub(crate) fn column(&mut self, payload: &[u8]) -> Result<(), Malformed> {
         let mut cursor = Cursor(payload);

@@ -13,7 +13,6 @@ use super::super::answer::{Malformed, ServiceError};
 use super::message::{BodyFault, MessageReader};
 use super::status;
 
-/// What a call ends with that the server has reset.
 pub(super) const RESET: &str = "the server reset the stream of the call";
 
 #[derive(Debug, PartialEq, Eq)]
@@ -34,7 +33,6 @@ pub(super) struct Call {
 }
 
 enum Stage {
-    /// The headers have not come.
     Waiting(ResponseFuture),
     Answered(StatusCode, RecvStream),
 }

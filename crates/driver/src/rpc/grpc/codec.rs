@@ -30,10 +30,8 @@ const FLOODED: &str = "HTTP/2: the server sends frames that must be answered, bu
 /// The requests that may be sent before the server has told how many it serves at once. More might be refused.
 const FIRST_REQUESTS_MAX: usize = 1;
 
-/// Settings of the connections of one load.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Settings {
-    /// What every request begins with.
     pub(in super::super) head: RequestHead,
     /// A longer answer is an error.
     pub(in super::super) answer_bytes_max: usize,

@@ -45,7 +45,6 @@ impl From<io::Error> for SchemaFault {
 const COMPARED_MAX: usize = 1_000;
 /// The longest of them, bytes: a name takes time in proportion to its length.
 const NAME_BYTES_MAX: usize = 256;
-/// The most names that are listed.
 const LISTED_MAX: usize = 20;
 
 /// What to write in place of an unknown name.

@@ -35,7 +35,6 @@ const ID: u32 = 1;
 /// The longest name or reason of a server that messages repeat, characters.
 const TEXT_CHARACTERS_MAX: usize = 300;
 
-/// A question; one of its fields is set.
 #[derive(Clone, PartialEq, Message)]
 struct Question {
     #[prost(string, tag = "3")]
@@ -116,7 +115,6 @@ const SLOW_REFLECTION: &str = "the server did not answer the questions of server
 /// The server does not know this version of reflection.
 struct Unsupported;
 
-/// A connection for questions.
 struct Asker<'a> {
     stream: Stream,
     codec: GrpcCodec,

@@ -31,7 +31,6 @@ pub(crate) enum PublicKey<'a> {
     Withheld,
 }
 
-/// The credentials of a login.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Credentials<'a> {
     pub(crate) password: &'a Password,
@@ -72,7 +71,6 @@ pub(crate) enum LoginAction {
     Accepted { status: u16 },
 }
 
-/// A login in progress.
 #[derive(Debug)]
 pub(crate) struct Login<'a> {
     credentials: Credentials<'a>,
@@ -87,7 +85,6 @@ pub(crate) struct Login<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     ProofSent,
-    /// The request for the server's key.
     KeyRequested,
     /// Everything: only success or an error can follow.
     CredentialsSent,
