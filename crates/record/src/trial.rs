@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use measure::{
     Ceiling, Condition, DecidedEnds, Edges, Failure, FailureExamples, Identity, Interval,
-    LatencyHistogram, LoadedRows, MachineSpeed, MemberExit, Nanos, Operation, OperationTally,
+    LatencyHistogram, LoadedRows, MemberExit, Nanos, Operation, OperationTally,
     Outage, Phase, QueryPlan, Rules, Tally, TimedTurn, TrialStatus, Watched, sum,
 };
 use plan::{Arrivals, Rate};
@@ -243,8 +243,6 @@ pub struct TrialRecord {
     pub conditions: Vec<Condition>,
     /// What the path to the system carried after the load; `None` when it was not measured.
     pub ceiling: Option<Ceiling>,
-    /// The machine's speed before the load; `None` when it was not measured.
-    pub speed: Option<MachineSpeed>,
     /// The plans of the load's queries; empty when the workload keeps none.
     pub plans: Vec<QueryPlan>,
     /// The facts from the end of the trial; `None` when the trial was cut short or still runs.
@@ -340,7 +338,6 @@ impl TrialRecord {
             member_exits: Vec::new(),
             conditions: Vec::new(),
             ceiling: None,
-            speed: None,
             plans: Vec::new(),
             end: None,
             damage: None,

@@ -23,7 +23,7 @@ use crate::test_beds::TestBeds;
 use crate::trial::TrialRun;
 use crate::trial_ceiling::Messages;
 use crate::{
-    Event, Experiment, RunListener, machine_speed, reach, rounds, source, trial, trial_ceiling,
+    Event, Experiment, RunListener, reach, rounds, source, trial, trial_ceiling,
     trial_header,
 };
 
@@ -242,7 +242,6 @@ impl<'a> Sequence<'a> {
             }
             load => load?,
         };
-        let speed = machine_speed::before(self.experiment, trial, test_bed.access(), listener);
         let TrialRun { mut status, mut recorder, mut member_exits, messages } = trial::run(
             self.experiment,
             trial,
@@ -252,9 +251,6 @@ impl<'a> Sequence<'a> {
             self.stop,
             listener,
         )?;
-        if let Some(speed) = speed {
-            recorder.speed(speed)?;
-        }
         if test_bed.exited().is_none()
             && !self.stop.is_asked()
             && self.is_checked(trial)

@@ -6,7 +6,6 @@
 mod build_facts;
 mod command_line;
 mod compare;
-mod covariates;
 mod cross_check;
 mod data;
 mod driver_load;

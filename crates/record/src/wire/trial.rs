@@ -4,7 +4,7 @@ use std::mem;
 
 use jiff::Timestamp;
 use measure::{
-    Ceiling, Condition, DecidedEnds, Edges, FailureExamples, MachineSpeed, MemberExit, Operation,
+    Ceiling, Condition, DecidedEnds, Edges, FailureExamples, MemberExit, Operation,
     OperationKind, OperationTally, Outage, Phase, QueryPlan, TimedTurn,
 };
 use serde::{Deserialize, Serialize};
@@ -50,20 +50,12 @@ pub(crate) struct TrialFile {
     conditions: Vec<ConditionFile>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     ceiling: Option<Ceiling>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    speed: Option<SpeedFile>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     plans: Vec<QueryPlan>,
     /// How many lines `intervals.jsonl` has; from the trial's end on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     interval_lines: Option<u64>,
     end: Option<EndFile>,
-}
-
-/// Records of earlier versions have `after` as well.
-#[derive(Debug, Serialize, Deserialize)]
-struct SpeedFile {
-    before: MachineSpeed,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -167,7 +159,6 @@ impl From<&TrialRecord> for TrialFile {
             member_exits: record.member_exits.clone(),
             conditions: record.conditions.iter().map(ConditionFile::from).collect(),
             ceiling: record.ceiling.clone(),
-            speed: record.speed.map(|before| SpeedFile { before }),
             plans: record.plans.clone(),
             interval_lines: None,
             end: record.end.as_ref().map(EndFile::from),
@@ -277,7 +268,6 @@ impl TrialFile {
             member_exits: self.member_exits,
             conditions,
             ceiling: self.ceiling,
-            speed: self.speed.map(|speed| speed.before),
             plans: self.plans,
             end,
             ..TrialRecord::new(header)
