@@ -7,9 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use measure::{
-    Ceiling, Condition, Interval, MemberExit, Nanos, Outage, QueryPlan, sum,
-};
+use measure::{Ceiling, Condition, Interval, MemberExit, Nanos, Outage, QueryPlan, sum};
 
 use crate::disk::{self, NewFile};
 use crate::files::{Appender, replace, sync_folder};

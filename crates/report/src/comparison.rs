@@ -2,9 +2,7 @@
 
 mod row;
 
-use analysis::{
-    Comparison, LEVEL, ROUNDS_MIN, RoundFigure, Significance, compare_by, over_points,
-};
+use analysis::{Comparison, LEVEL, ROUNDS_MIN, RoundFigure, Significance, compare_by, over_points};
 use measure::RoundsRule;
 use record::VariantRecord;
 
@@ -20,7 +18,7 @@ use crate::variance::ratios;
 use crate::windows;
 
 use self::row::Compared;
-pub(crate) use self::row::{Row, interval};
+pub(crate) use self::row::Row;
 
 /// Variants of one system. The others are compared with the first.
 pub(crate) struct Group<'d, 'a> {
@@ -343,10 +341,7 @@ impl<'d, 'a> Group<'d, 'a> {
 
     /// The tables below that of the comparison, each with its caption; those that do not apply are empty.
     pub(crate) fn tables_below(&self) -> [(&'static str, Table); 2] {
-        [
-            (ratios::TITLE, ratios::table(self)),
-            (DIFFERENCES, self.differences()),
-        ]
+        [(ratios::TITLE, ratios::table(self)), (DIFFERENCES, self.differences())]
     }
 
     pub(crate) fn digest(&self) -> &'d Digest<'a> {

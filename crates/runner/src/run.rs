@@ -23,8 +23,7 @@ use crate::test_beds::TestBeds;
 use crate::trial::TrialRun;
 use crate::trial_ceiling::Messages;
 use crate::{
-    Event, Experiment, RunListener, reach, rounds, source, trial, trial_ceiling,
-    trial_header,
+    Event, Experiment, RunListener, reach, rounds, source, trial, trial_ceiling, trial_header,
 };
 
 /// Where a run writes its record, and the facts at the record's head.

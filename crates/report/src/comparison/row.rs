@@ -67,7 +67,7 @@ impl Compared {
 }
 
 /// The 95 % interval of a ratio; empty when there is none.
-pub(crate) fn interval(found: &Comparison) -> String {
+fn interval(found: &Comparison) -> String {
     let ratio = found.ratio;
     match ratio.logs.has_interval() {
         true => format!("{:.3} to {:.3}", ratio.low, ratio.high),
