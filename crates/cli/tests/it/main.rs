@@ -37,7 +37,6 @@ mod logins;
 mod logins_tidb;
 mod mariadb;
 mod member_exits;
-mod memory;
 mod network;
 mod open_files;
 mod open_loop;
