@@ -27,7 +27,15 @@ fn wrong_top(top: &str) -> String {
 
 #[test]
 fn control_is_refused_as_a_key_that_was_removed() {
-    insta::assert_snapshot!(wrong_top("interleave = \"rounds\"\ncontrol = false"), @"");
+    insta::assert_snapshot!(wrong_top("interleave = \"rounds\"\ncontrol = false"), @r"
+    error: `control` was removed: dyno does not measure the machine's speed between windows
+     --> plans/x.toml:2:11
+      |
+    2 | control = false
+      |           ^^^^^
+      |
+      = help: delete the line
+    ");
 }
 
 #[test]
