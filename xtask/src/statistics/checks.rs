@@ -60,7 +60,7 @@ fn once(load: Load, distribution: ServiceDistribution, seed: u64) -> anyhow::Res
         Load::Open(part) => SimulatedTrial::open(system, 100.0 * part, seed, warm_up),
     };
     let trial = SimulatedTrial { time: Duration::from_secs(30), ..trial };
-    let findings = run(&trial, chance(seed))?.1;
+    let findings = run(&trial, chance(seed), None)?.findings;
     let mut seen = Seen::default();
     seen.is(WARNS, !findings.is_empty());
     findings.iter().for_each(|it| seen.is(format!("a warning is {}", it.code.name()), true));

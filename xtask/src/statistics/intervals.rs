@@ -101,7 +101,7 @@ impl Queue {
     }
 
     fn intervals(&self, seed: u64) -> anyhow::Result<Seen> {
-        let within = run(&self.trial(seed), chance(seed))?.0.within;
+        let within = run(&self.trial(seed), chance(seed), None)?.summary.within;
         let mut seen = Seen::default();
         add(&mut seen, ", throughput", within.transactions_per_s, self.rate_per_s());
         add(&mut seen, ", mean", within.mean_ns, self.mean_ns());

@@ -63,6 +63,6 @@ impl Kind {
             origin_ns: before * nanos(PERIOD),
             up_ns: 0,
         };
-        Ok(run(&trial, chance)?.0.transactions_per_s)
+        Ok(run(&trial, chance, None)?.summary.transactions_per_s)
     }
 }

@@ -274,33 +274,28 @@ mod tests {
         assert_eq!(rows[3], "| none | never | at most 99 | 0 | - | **no** |");
     }
 
-    /// The first case of each study in a few simulations, and each goal in a single one. Of 24 that err with a
-    /// probability of 7 %, more than 7 do with one of 0.1 %.
+    /// Simulates each case once, and the first two of each study 24 times. A goal is missed by chance in less than one of a
+    /// thousand: 3.3 standard deviations, and one more because there are few.
     #[test]
     fn every_goal_is_answered_and_held_within_chance() {
         for study in STUDIES {
-            let cases = (study.cases)();
-            let all = cases
-                .iter()
-                .enumerate()
-                .map(|(at, case)| simulate(case, if at == 0 { 24 } else { 1 }, 1).unwrap());
-            let all: Vec<Counts> = all.collect();
+            let simulated = (study.cases)()
+                .into_iter()
+                .zip(0..)
+                .map(|(case, at)| simulate(&case, if at < 2 { 24 } else { 1 }, 1).unwrap());
+            let all: Vec<Counts> = simulated.collect();
             for goal in study.goals {
-                let question = goal.question;
-                assert!(
-                    all.iter().any(|counts| goal.is_for_any(counts)),
-                    "{}: {question}",
-                    study.name
-                );
-                for counted in all[0].0.iter().filter(|it| it.question.starts_with(question)) {
-                    let share = counted.share;
-                    let most = share.of.div_ceil(3);
-                    let err = match goal.bound {
-                        Bound::AtMost(_) => share.count,
-                        Bound::AtLeast(least) if least > 50.0 => share.of - share.count,
-                        Bound::AtLeast(_) => 0,
+                let words = format!("{}: {}", study.name, goal.question);
+                assert!(all.iter().any(|counts| goal.is_for_any(counts)), "{words}");
+                for Counted { question, share, .. } in all[..2].iter().flat_map(|it| &it.0) {
+                    let (errors, allowed) = match goal.bound {
+                        Bound::AtMost(most) => (share.count, most / 100.0),
+                        Bound::AtLeast(least) => (share.of - share.count, 1.0 - least / 100.0),
                     };
-                    assert!(err < most, "{}: {}: {share}", study.name, counted.question);
+                    let of = share.of as f64;
+                    let most = of * allowed + 3.3 * (of * allowed * (1.0 - allowed)).sqrt() + 1.0;
+                    let is_held = !question.starts_with(goal.question) || errors as f64 <= most;
+                    assert!(is_held, "{words}: {question}: {share}");
                 }
             }
         }

@@ -124,40 +124,29 @@ impl TrialObserver for Kept<'_> {
     }
 }
 
-/// Runs a trial.
+/// What became of a trial.
+pub(super) struct Tried {
+    pub(super) summary: Summary,
+    pub(super) findings: Vec<Finding>,
+    /// Of phases that ended by what was measured.
+    pub(super) ends: DecidedEnds,
+}
+
+/// Runs a trial. With a plan its phases end as that says; the lengths of the phases are then the longest ones. An open loop
+/// has its own warm-up before.
 ///
 /// # Errors
 /// When the engine could not run it.
 pub(super) fn run(
     trial: &SimulatedTrial,
     chance: SimulatedChance,
-) -> anyhow::Result<(Summary, Vec<Finding>)> {
+    plan: Option<&LoadPlan>,
+) -> anyhow::Result<Tried> {
     let load = Simulated::new(trial.system.clone(), chance);
-    let (outcome, kept) = offered(trial, &load, None)?;
-    Ok(analyse(trial, &load, &outcome, &kept.measured))
-}
-
-/// A trial whose phases ended by what was measured.
-pub(super) struct Decided {
-    pub(super) ends: DecidedEnds,
-    pub(super) summary: Summary,
-}
-
-/// Runs a trial whose phases end as a plan says; the lengths of the phases are the longest ones. An open loop has its
-/// own warm-up before.
-///
-/// # Errors
-/// As [`run`].
-pub(super) fn decided(
-    trial: &SimulatedTrial,
-    chance: SimulatedChance,
-    plan: &LoadPlan,
-) -> anyhow::Result<Decided> {
-    let load = Simulated::new(trial.system.clone(), chance);
-    let (outcome, kept) = offered(trial, &load, Some(plan))?;
-    let summary = analyse(trial, &load, &outcome, &kept.measured).0;
+    let (outcome, kept) = offered(trial, &load, plan)?;
+    let (summary, findings) = analyse(trial, &load, &outcome, &kept.measured);
     let ends = kept.enough.as_ref().map(Enough::ends).unwrap_or_default();
-    Ok(Decided { ends, summary })
+    Ok(Tried { summary, findings, ends })
 }
 
 /// The load of a plan with these lines.

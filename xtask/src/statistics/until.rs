@@ -7,7 +7,7 @@ use measure::PreciseFigure;
 
 use super::intervals::{Queue, has};
 use super::simulation::{Case, Seen, Study, at_least};
-use super::trial::{Decided, chance, decided, load_of};
+use super::trial::{Tried, chance, load_of, run};
 
 /// The longest window, s.
 const LIMIT_S: u64 = 600;
@@ -37,7 +37,7 @@ fn cases() -> Vec<Case> {
 fn once(part: f64, until: &str, seed: u64) -> anyhow::Result<Seen> {
     let load = load_of(&format!("until = \"{until}\"\ntime = \"{LIMIT_S}s\""))?;
     let queue = Queue { part, seconds: LIMIT_S };
-    let Decided { ends, summary } = decided(&queue.trial(seed), chance(seed), &load)?;
+    let Tried { ends, summary, .. } = run(&queue.trial(seed), chance(seed), Some(&load))?;
     let precision = ends.precision.context("no precision was asked for")?;
     let (value, interval, truth) = of_figure(precision.figure, &summary, &queue);
     let is_near = (value / truth - 1.0).abs() <= precision.within;

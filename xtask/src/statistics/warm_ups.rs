@@ -8,7 +8,7 @@ use measure::SteadyState;
 use plan::{Noise, ServiceDistribution};
 
 use super::simulation::{Case, Goal, Seen, Study, at_most};
-use super::trial::{Decided, SimulatedTrial, decided, load_of, system};
+use super::trial::{SimulatedTrial, Tried, load_of, run, system};
 
 const S: u64 = 1_000_000_000;
 const SERVICE_NS: u64 = S / 100;
@@ -82,7 +82,7 @@ fn cases() -> Vec<Case> {
 fn once(warming: Warming, vary: Vary, plan: &str, early: &str, seed: u64) -> anyhow::Result<Seen> {
     let chance = SimulatedChance { services: seed, noise: seed ^ 1, origin_ns: 0, up_ns: 0 };
     let load = load_of(&format!("warm_up = {plan}\ntime = \"1s\""))?;
-    let Decided { ends, .. } = decided(&trial(warming, vary), chance, &load)?;
+    let Tried { ends, .. } = run(&trial(warming, vary), chance, Some(&load))?;
     let steady = ends.warm_up.and_then(|it| it.steady);
     let mut seen = Seen::default();
     seen.is(if warming.slow == 1.0 { NEVER_STEADY } else { NEVER }, steady.is_none());
