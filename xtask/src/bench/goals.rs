@@ -120,7 +120,7 @@ impl Goal {
         if connections.is_empty() {
             connections.push(0);
         }
-        let judge = |connections| {
+        let row = |connections| {
             let seen = self.seen(&Point { part: part.to_owned(), connections, quantity }, results);
             let sign = if self.ratio.is_some() { " / " } else { " - " };
             let contestants = self.contestants().join(sign);
@@ -131,7 +131,7 @@ impl Goal {
                 outcome: seen.map_or(NOT_MEASURED, |seen| self.outcome(&seen)),
             }
         };
-        connections.into_iter().map(judge).collect()
+        connections.into_iter().map(row).collect()
     }
 
     fn seen(&self, point: &Point, results: &Results) -> Option<Seen> {

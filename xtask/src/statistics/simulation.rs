@@ -274,20 +274,19 @@ mod tests {
         assert_eq!(rows[3], "| none | never | at most 99 | 0 | - | **no** |");
     }
 
-    /// Simulates each case once, and the first two of each study 24 times. A goal is missed by chance in less than one of a
-    /// thousand: 3.3 standard deviations, and one more because there are few.
+    /// Simulates the first two cases of each study. A goal is missed by chance in less than one of a thousand: 3.3 standard
+    /// deviations, and one more because there are few. A goal that they do not answer is answered by another case.
     #[test]
     fn every_goal_is_answered_and_held_within_chance() {
         for study in STUDIES {
-            let simulated = (study.cases)()
-                .into_iter()
-                .zip(0..)
-                .map(|(case, at)| simulate(&case, if at < 2 { 24 } else { 1 }, 1).unwrap());
-            let all: Vec<Counts> = simulated.collect();
+            let cases = (study.cases)();
+            let first = [0, 1].map(|at: usize| simulate(&cases[at], 24, 1).unwrap());
             for goal in study.goals {
                 let words = format!("{}: {}", study.name, goal.question);
-                assert!(all.iter().any(|counts| goal.is_for_any(counts)), "{words}");
-                for Counted { question, share, .. } in all[..2].iter().flat_map(|it| &it.0) {
+                let is_answer = |case| goal.is_for_any(&simulate(case, 1, 1).unwrap());
+                let is_answered = first.iter().any(|counts| goal.is_for_any(counts));
+                assert!(is_answered || cases[2..].iter().any(is_answer), "{words}");
+                for Counted { question, share, .. } in first.iter().flat_map(|it| &it.0) {
                     let (errors, allowed) = match goal.bound {
                         Bound::AtMost(most) => (share.count, most / 100.0),
                         Bound::AtLeast(least) => (share.of - share.count, 1.0 - least / 100.0),
