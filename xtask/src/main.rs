@@ -1,4 +1,4 @@
-//! Tasks of the repository: test, tidy, dist, fuzz, soak, statistics, handicap, tpch, bench.
+//! Tasks of the repository: test, tidy, dist, fuzz, soak, statistics, tpch, bench.
 #![expect(clippy::disallowed_macros, reason = "a task prints what it does")]
 #![expect(clippy::disallowed_methods, reason = "a task's programs get the caller's environment")]
 
@@ -7,7 +7,6 @@ mod cluster;
 mod dist;
 mod fuzz;
 mod go;
-mod handicap;
 mod interrupt;
 mod needs;
 mod paths;
@@ -46,8 +45,6 @@ enum Task {
     Soak(soak::Arguments),
     /// Counts on simulated systems how often verdicts and warnings are wrong
     Statistics(statistics::Arguments),
-    /// Counts on real systems how often a handicap of known size is found
-    Handicap(handicap::Arguments),
     /// Checks TPC-H's answers on SQLite, MariaDB and TiDB at scales 0.1 and 1
     Tpch(tpch::Arguments),
     /// Measures dyno against sysbench and against a bare loop in C
@@ -62,7 +59,6 @@ fn main() -> ExitCode {
         Task::Fuzz(arguments) => fuzz::run(&arguments),
         Task::Soak(arguments) => soak::run(&arguments),
         Task::Statistics(arguments) => statistics::run(&arguments),
-        Task::Handicap(arguments) => handicap::run(&arguments),
         Task::Tpch(arguments) => tpch::run(&arguments),
         Task::Bench(arguments) => bench::run(&arguments),
     };
