@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         if failed.is_empty() {
             return Ok(ExitCode::SUCCESS);
         }
-        bail!("on {}, this failed (see above): {}", target.name(), failed.join(", "));
+        bail!("on {}, this failed (see above): {}", target.name, failed.join(", "));
     }
     let needs = [
         needs::MARIADB,
