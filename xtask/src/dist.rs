@@ -2,11 +2,8 @@
 
 mod archive;
 mod compile;
-mod debian;
 mod image;
 mod licences;
-mod materials;
-mod symbols;
 mod target;
 mod tools;
 
@@ -111,7 +108,7 @@ fn hand_out(
     for program in sources.compile(all, interrupt)? {
         let staged = Staged::gather(&sources, &program, interrupt)?;
         made.push(staged.pack(&folder, interrupt)?);
-        made.push(debian::write(&staged, &folder, interrupt)?);
+        made.push(staged.pack_debian(&folder, interrupt)?);
         if arguments.images {
             made.push(image::write(&staged, &folder, interrupt)?);
         }

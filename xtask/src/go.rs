@@ -23,8 +23,6 @@ pub(crate) struct GoProgram {
     pub(crate) package: &'static str,
     /// Further arguments of the build.
     pub(crate) flags: &'static [&'static str],
-    /// The environment variable that holds the program's path in tests.
-    pub(crate) variable: &'static str,
 }
 
 /// The server for tests of logins.
@@ -33,7 +31,6 @@ pub(crate) const GO_MYSQL: GoProgram = GoProgram {
     module: "systems/go-mysql",
     package: ".",
     flags: &[],
-    variable: "DYNO_TEST_GO_MYSQL",
 };
 
 /// YCSB in Go.
@@ -42,7 +39,6 @@ pub(crate) const GO_YCSB: GoProgram = GoProgram {
     module: "xtask/peers/go-ycsb",
     package: "github.com/pingcap/go-ycsb/cmd/go-ycsb",
     flags: &[],
-    variable: "DYNO_TEST_GO_YCSB",
 };
 
 /// TPC-C and TPC-H in Go.
@@ -51,7 +47,6 @@ pub(crate) const GO_TPC: GoProgram = GoProgram {
     module: "xtask/peers/go-tpc",
     package: "github.com/pingcap/go-tpc/cmd/go-tpc",
     flags: &[],
-    variable: "DYNO_TEST_GO_TPC",
 };
 
 /// trpc-go's own client as a load generator.
@@ -60,7 +55,6 @@ pub(crate) const TRPC_CLIENT: GoProgram = GoProgram {
     module: "xtask/peers/trpc-client",
     package: ".",
     flags: &[],
-    variable: "DYNO_TEST_TRPC_CLIENT",
 };
 
 /// The load generator of gRPC in Go.
@@ -69,7 +63,6 @@ pub(crate) const GHZ: GoProgram = GoProgram {
     module: "xtask/peers/ghz",
     package: "github.com/bojand/ghz/cmd/ghz",
     flags: &[],
-    variable: "DYNO_TEST_GHZ",
 };
 
 impl GoProgram {

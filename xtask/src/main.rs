@@ -1,4 +1,4 @@
-//! Tasks of the repository: test, tidy, dist, fuzz, soak, statistics, handicap, tpch, bench.
+//! Tasks of the repository: test, tidy, dist, fuzz, soak, statistics, handicap, bench.
 #![expect(clippy::disallowed_macros, reason = "a task prints what it does")]
 #![expect(clippy::disallowed_methods, reason = "a task's programs get the caller's environment")]
 
@@ -18,7 +18,6 @@ mod sql;
 mod statistics;
 mod test;
 mod tidy;
-mod tpch;
 
 use std::process::ExitCode;
 
@@ -38,7 +37,7 @@ enum Task {
     Test(test::Arguments),
     /// Checks imports between rooms, opening lines of files, lengths, words and names
     Tidy,
-    /// Builds archives and Debian packages for all processors, in a Debian of its own
+    /// Builds archives and Debian packages for all processors, from the checked-out commit
     Dist(dist::Arguments),
     /// Looks for inputs that break a reader of outside input, guided by coverage
     Fuzz(fuzz::Arguments),
@@ -48,8 +47,6 @@ enum Task {
     Statistics(statistics::Arguments),
     /// Counts on real systems how often a handicap of known size is found
     Handicap(handicap::Arguments),
-    /// Checks TPC-H's answers on SQLite, MariaDB and TiDB at scales 0.1 and 1
-    Tpch(tpch::Arguments),
     /// Measures dyno against sysbench and against a bare loop in C
     Bench(bench::Arguments),
 }
@@ -63,7 +60,6 @@ fn main() -> ExitCode {
         Task::Soak(arguments) => soak::run(&arguments),
         Task::Statistics(arguments) => statistics::run(&arguments),
         Task::Handicap(arguments) => handicap::run(&arguments),
-        Task::Tpch(arguments) => tpch::run(&arguments),
         Task::Bench(arguments) => bench::run(&arguments),
     };
     result.unwrap_or_else(|error| {

@@ -84,9 +84,9 @@ fn tests(arguments: &[String], interrupt: &Interrupt) -> anyhow::Result<ExitStat
     }
     let mut programs = servers::build(interrupt)?.to_vec();
     programs.extend(cluster::build(interrupt)?);
-    for program in [GO_MYSQL, GO_YCSB, GO_TPC] {
-        programs.push((program.variable, program.build(interrupt)?));
-    }
+    programs.push(("DYNO_TEST_GO_MYSQL", GO_MYSQL.build(interrupt)?));
+    programs.push(("DYNO_TEST_GO_YCSB", GO_YCSB.build(interrupt)?));
+    programs.push(("DYNO_TEST_GO_TPC", GO_TPC.build(interrupt)?));
     let scratch = tempfile::tempdir().context("no folder for the server's data")?;
     // Files that interrupted tests leave are removed with the folder.
     let temporary = scratch.path().join("tests");

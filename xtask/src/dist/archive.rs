@@ -5,8 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::compile::{self, Program, Sources};
-use super::{licences, materials};
+use super::compile::{self, GLIBC, Program, Sources};
+use super::licences;
+use super::target::Target;
 use crate::interrupt::Interrupt;
 use crate::shell;
 
@@ -59,7 +60,7 @@ impl<'a> Staged<'a> {
             fs::write(folder.join("completions").join(file), text)?;
         }
         sources.run(program, &["manual", &folder.join("man").to_string_lossy()])?;
-        let materials = materials::of(sources, program.target, interrupt)?;
+        let materials = materials(sources, program.target, interrupt)?;
         fs::write(folder.join("dyno.cdx.json"), &materials)?;
         let standard_library = fs::read_to_string(sources.tools.debian().join(STANDARD_LIBRARY))?;
         let licences = licences::of(&materials, &compile::registry(), &standard_library)?;
@@ -85,6 +86,24 @@ impl<'a> Staged<'a> {
         shell::must(&mut tar, interrupt)?;
         Ok(path)
     }
+
+    /// Writes the Debian package into `folder`, and returns its path.
+    ///
+    /// # Errors
+    /// When cargo-deb fails.
+    pub(crate) fn pack_debian(
+        &self,
+        folder: &Path,
+        interrupt: &Interrupt,
+    ) -> anyhow::Result<PathBuf> {
+        let target = self.program.target;
+        let path = folder.join(format!("dyno_{VERSION}_{}.deb", target.debian));
+        let mut deb = self.sources.tool("cargo-deb");
+        deb.args(["--package", "dyno-bench", "--no-build", "--no-strip", "--deb-version", VERSION]);
+        deb.args(["--target", target.triple, "--output"]).arg(&path);
+        shell::must(&mut deb, interrupt)?;
+        Ok(path)
+    }
 }
 
 /// A command that packs files of `folder`, whose names are its further arguments, the same way each time: sorted by
@@ -97,18 +116,29 @@ pub(crate) fn tar(path: &Path, folder: &Path, seconds: u64) -> Command {
     tar
 }
 
+/// The bill of materials (CycloneDX 1.5), without paths of the build.
+fn materials(
+    sources: &Sources<'_>,
+    target: Target,
+    interrupt: &Interrupt,
+) -> anyhow::Result<String> {
+    let mut write = sources.tool("cargo-cyclonedx");
+    write.args(["cyclonedx", "--manifest-path=crates/cli/Cargo.toml", "--format=json"]);
+    write.args(["--spec-version=1.5", "--no-build-deps", "--override-filename=dyno.cdx"]);
+    shell::must(write.args(["--target", target.triple]), interrupt)?;
+    let text = fs::read_to_string(sources.path().join("crates/cli/dyno.cdx.json"))?;
+    Ok(text.replace(&sources.path().display().to_string(), "/build"))
+}
+
 /// What the program was made from and with, and what it needs.
 fn build_text(sources: &Sources<'_>, program: &Program) -> anyhow::Result<String> {
-    let needed = &program.needed;
     Ok(format!(
         "dyno {VERSION}\ncommit     {}\nprocessor  {}\ncompilers  {}\n\
-         needs      glibc {} ({}); {}\n",
+         needs      glibc {GLIBC}; {}\n",
         sources.commit.id,
         program.target.name,
         sources.compilers()?,
-        needed.glibc,
-        needed.newest.join(", "),
-        needed.libraries.join(", "),
+        program.libraries.join(", "),
     ))
 }
 
@@ -117,17 +147,10 @@ fn build_text(sources: &Sources<'_>, program: &Program) -> anyhow::Result<String
 /// # Errors
 /// When sha256sum fails.
 pub(crate) fn write_checksums(folder: &Path) -> anyhow::Result<()> {
-    let sums = folder.join("SHA256SUMS");
-    let mut names = Vec::new();
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        if entry.path() != sums && entry.file_type()?.is_file() {
-            names.push(entry.file_name());
-        }
-    }
-    names.sort();
-    let text = shell::output(Command::new("sha256sum").args(names).current_dir(folder))?;
-    Ok(fs::write(&sums, text)?)
+    let script = "find * -prune -type f ! -name SHA256SUMS | sort | xargs sha256sum > SHA256SUMS";
+    let mut sums = Command::new("sh");
+    shell::output(sums.args(["-c", script]).env("LC_ALL", "C").current_dir(folder))?;
+    Ok(())
 }
 
 #[cfg(test)]
@@ -143,6 +166,12 @@ mod tests {
         for name in TAKEN {
             assert!(paths::root().join(name).exists(), "{name}");
         }
+    }
+
+    #[test]
+    fn the_package_depends_on_the_glibc_that_the_program_is_linked_with() {
+        let manifest = fs::read_to_string(paths::root().join("crates/cli/Cargo.toml")).unwrap();
+        assert!(manifest.contains(&format!("depends = \"libc6 (>= {GLIBC})\"")));
     }
 
     #[test]
@@ -188,9 +217,7 @@ mod tests {
         write_checksums(folder.path()).unwrap();
         write_checksums(folder.path()).unwrap();
         let text = fs::read_to_string(folder.path().join("SHA256SUMS")).unwrap();
-        // FIPS 180-4: the digests of "abc" and of nothing.
-        let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
-        let nothing = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
-        assert_eq!(text, format!("{abc}  a\n{nothing}  b\n"));
+        let names: Vec<&str> = text.lines().filter_map(|line| Some(line.split_once("  ")?.1)).collect();
+        assert_eq!(names, ["a", "b"]);
     }
 }

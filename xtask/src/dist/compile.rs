@@ -8,11 +8,15 @@ use std::process::Command;
 use anyhow::{Context, ensure};
 
 use super::PROFILE;
-use super::symbols::{GLIBC_MAX, Needed};
 use super::target::Target;
 use super::tools::Tools;
 use crate::interrupt::Interrupt;
 use crate::{paths, shell};
+
+/// The oldest C library that dyno has to run with: Ubuntu 22.04's. The linker knows no newer symbols.
+pub(super) const GLIBC: &str = "2.35";
+/// Libraries of glibc that a program may need, beside its dynamic linker.
+const LIBRARIES: [&str; 2] = ["libc.so.6", "libm.so.6"];
 
 /// A commit.
 #[derive(Clone, Debug)]
@@ -51,7 +55,8 @@ pub(crate) struct Sources<'a> {
 pub(crate) struct Program {
     pub(crate) target: Target,
     pub(crate) path: PathBuf,
-    pub(crate) needed: Needed,
+    /// The libraries that it needs.
+    pub(crate) libraries: Vec<String>,
 }
 
 impl<'a> Sources<'a> {
@@ -70,6 +75,14 @@ impl<'a> Sources<'a> {
         Ok(Self { tools, commit, folder })
     }
 
+    /// A subcommand of cargo that reads the sources. Files that it writes get the commit's time.
+    pub(super) fn tool(&self, name: &str) -> Command {
+        let mut command = Command::new(self.tools.cargo_tool(name));
+        command.current_dir(self.path());
+        command.env("SOURCE_DATE_EPOCH", self.commit.seconds.to_string());
+        command
+    }
+
     /// The folder of the sources.
     pub(crate) fn path(&self) -> PathBuf {
         self.folder.join("dyno")
@@ -84,7 +97,7 @@ impl<'a> Sources<'a> {
         targets: &[Target],
         interrupt: &Interrupt,
     ) -> anyhow::Result<Vec<Program>> {
-        let mut build = Command::new(self.tools.cargo_tool("cargo-zigbuild"));
+        let mut build = self.tool("cargo-zigbuild");
         build.args(["build", "--package", "dyno-bench", "--profile", PROFILE]);
         shell::must(self.for_targets(&mut build, targets), interrupt)?;
         targets.iter().map(|target| self.compiled(*target)).collect()
@@ -92,10 +105,9 @@ impl<'a> Sources<'a> {
 
     fn compiled(&self, target: Target) -> anyhow::Result<Program> {
         let path = self.folder.join("target").join(target.triple).join(PROFILE).join("dyno");
-        let mut read = shell::command("readelf", &["--dynamic", "--dyn-syms", "--wide"]);
-        let needed = Needed::read(&shell::output(read.arg(&path))?)?;
-        needed.check().with_context(|| format!("dyno for {}", target.name))?;
-        let program = Program { target, path, needed };
+        let read = shell::output(shell::command("readelf", &["--dynamic"]).arg(&path))?;
+        let libraries = libraries(&read).with_context(|| format!("dyno for {}", target.name))?;
+        let program = Program { target, path, libraries };
         let text = self.run(&program, &["--version"])?;
         let commit = self.commit.short();
         let processor = target.triple.split('-').next().unwrap_or_default();
@@ -124,7 +136,7 @@ impl<'a> Sources<'a> {
         let registry = registry.display();
         let map = |option: &str| format!("{option}={folder}=/build {option}={registry}=/registry");
         for target in targets {
-            command.arg("--target").arg(format!("{}.{GLIBC_MAX}", target.triple));
+            command.arg("--target").arg(format!("{}.{GLIBC}", target.triple));
             command.env(format!("CFLAGS_{}", target.triple), map("-ffile-prefix-map"));
         }
         command.arg("--locked").current_dir(self.path());
@@ -151,6 +163,20 @@ impl<'a> Sources<'a> {
         let zig = shell::output(Command::new(self.tools.zig()).arg("version"))?;
         Ok(format!("{}; zig {}", rust.trim(), zig.trim()))
     }
+}
+
+/// The libraries in what `readelf --dynamic` prints. One that is not on every system is refused.
+fn libraries(text: &str) -> anyhow::Result<Vec<String>> {
+    let needed = text.lines().filter(|line| line.contains("(NEEDED)"));
+    let names = needed.filter_map(|line| line.split_once('[')?.1.split_once(']'));
+    let mut names: Vec<String> = names.map(|(name, _)| name.to_owned()).collect();
+    names.sort();
+    let other = names
+        .iter()
+        .find(|name| !LIBRARIES.contains(&name.as_str()) && !name.starts_with("ld-linux-"));
+    ensure!(other.is_none(), "it needs a library that not every system has: {other:?}");
+    ensure!(!names.is_empty(), "it needs no library: is this a program of glibc?");
+    Ok(names)
 }
 
 /// The folder with the sources of crates, by registry.
@@ -189,5 +215,14 @@ mod tests {
             fs::read_to_string(clone.join("Cargo.toml")).unwrap(),
             shell::output(&mut git).unwrap()
         );
+    }
+
+    #[test]
+    fn an_uncommon_library_is_refused() {
+        let text = " 0x01 (NEEDED)  Shared library: [libm.so.6]\n 0x01 (NEEDED)  Shared library: [libc.so.6]\n";
+        assert_eq!(libraries(text).unwrap(), LIBRARIES);
+        let error = libraries(&text.replace("libm.so.6", "libssl.so.3")).unwrap_err().to_string();
+        assert!(error.contains("libssl.so.3"), "{error}");
+        assert!(libraries("no libraries").is_err());
     }
 }

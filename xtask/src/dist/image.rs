@@ -22,7 +22,7 @@ const LOAD: &str = "bench sysbench/oltp_read_write --tables=1 --table-size=100 -
 /// What the folder of an image has. Source: OCI Image Layout 1.0.
 const LAYOUT: [&str; 3] = ["blobs", "index.json", "oci-layout"];
 /// The licences of Debian's files, by package.
-const PACKAGES: [&str; 3] = ["libc6", "libgcc-s1", "ca-certificates"];
+const PACKAGES: [&str; 2] = ["libc6", "ca-certificates"];
 
 /// Writes the image into `folder`, and returns its path.
 ///
@@ -84,7 +84,7 @@ fn gather(staged: &Staged<'_>, files: &Path) -> anyhow::Result<()> {
         let licence = format!("usr/share/doc/{package}/copyright");
         copies.push((debian.join(&licence), licence));
     }
-    for library in &program.needed.libraries {
+    for library in &program.libraries {
         let is_linker = library.starts_with("ld-linux-");
         let to = if is_linker { target.linker_folder } else { libraries.as_str() };
         copies.push((debian.join(&libraries).join(library), format!("{to}/{library}")));

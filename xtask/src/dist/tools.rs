@@ -129,7 +129,7 @@ impl Tools {
 /// a signature of Debian's.
 fn packages(source: &Source) -> [String; 4] {
     let of_all = |package: &str| Target::ALL.map(|it| format!("{package}:{}", it.debian)).join(",");
-    let libraries = ["libstd-rust-dev", "libc6", "libgcc-s1"].map(of_all).join(",");
+    let libraries = ["libstd-rust-dev", "libc6"].map(of_all).join(",");
     [
         format!("--include=rustc,ca-certificates,{libraries}"),
         format!("--architectures={}", Target::ALL.map(|target| target.debian).join(",")),
