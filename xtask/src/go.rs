@@ -26,12 +26,8 @@ pub(crate) struct GoProgram {
 }
 
 /// The server for tests of logins.
-pub(crate) const GO_MYSQL: GoProgram = GoProgram {
-    path: "go-mysql",
-    module: "systems/go-mysql",
-    package: ".",
-    flags: &[],
-};
+pub(crate) const GO_MYSQL: GoProgram =
+    GoProgram { path: "go-mysql", module: "systems/go-mysql", package: ".", flags: &[] };
 
 /// YCSB in Go.
 pub(crate) const GO_YCSB: GoProgram = GoProgram {
@@ -50,12 +46,8 @@ pub(crate) const GO_TPC: GoProgram = GoProgram {
 };
 
 /// trpc-go's own client as a load generator.
-pub(crate) const TRPC_CLIENT: GoProgram = GoProgram {
-    path: "trpc-client",
-    module: "xtask/peers/trpc-client",
-    package: ".",
-    flags: &[],
-};
+pub(crate) const TRPC_CLIENT: GoProgram =
+    GoProgram { path: "trpc-client", module: "xtask/peers/trpc-client", package: ".", flags: &[] };
 
 /// The load generator of gRPC in Go.
 pub(crate) const GHZ: GoProgram = GoProgram {

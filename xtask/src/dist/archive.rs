@@ -217,7 +217,8 @@ mod tests {
         write_checksums(folder.path()).unwrap();
         write_checksums(folder.path()).unwrap();
         let text = fs::read_to_string(folder.path().join("SHA256SUMS")).unwrap();
-        let names: Vec<&str> = text.lines().filter_map(|line| Some(line.split_once("  ")?.1)).collect();
+        let names: Vec<&str> =
+            text.lines().filter_map(|line| Some(line.split_once("  ")?.1)).collect();
         assert_eq!(names, ["a", "b"]);
     }
 }

@@ -60,8 +60,11 @@ impl Tools {
             shell::must(install.arg(&zig), interrupt)?;
         }
         for tool in CARGO_TOOLS {
-            let mut install = shell::cargo(&["install", "--quiet", "--locked", tool, "--root"]);
-            shell::must(install.arg(&tools.0), interrupt)?;
+            let root = tools.0.join(tool);
+            if !root.join("bin").exists() {
+                let mut install = shell::cargo(&["install", "--locked", tool, "--root"]);
+                shell::must(install.arg(root), interrupt)?;
+            }
         }
         Ok(tools)
     }
@@ -110,7 +113,9 @@ impl Tools {
 
     /// A subcommand of cargo.
     pub(crate) fn cargo_tool(&self, name: &str) -> PathBuf {
-        self.0.join("bin").join(name)
+        let versions = CARGO_TOOLS.iter().filter(|tool| tool.starts_with(name));
+        let root = versions.map(|tool| self.0.join(tool)).next().unwrap_or_default();
+        root.join("bin").join(name)
     }
 
     /// A command that starts programs of a processor, with Debian's libraries.
