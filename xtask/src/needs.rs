@@ -31,6 +31,8 @@ pub(crate) const SSHD: Need = Need { program: "sshd", package: "openssh-server" 
 pub(crate) const SSH: Need = Need { program: "ssh", package: "openssh-client" };
 pub(crate) const SYSBENCH: Need = Need { program: "sysbench", package: "sysbench" };
 
+/// aws-lc takes it for some processors.
+pub(crate) const CMAKE: Need = Need { program: "cmake", package: "cmake" };
 /// Unpacks Debian's Rust for `dist`.
 pub(crate) const MMDEBSTRAP: Need = Need { program: "mmdebstrap", package: "mmdebstrap" };
 /// Writes container images.
