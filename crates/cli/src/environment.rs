@@ -7,7 +7,7 @@ use std::io;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::FileExt;
 
-use driver::mysql::{PASSWORD_VARIABLES, set_environment_password};
+use driver::{password_variables, set_environment_passwords};
 use plan::Password;
 use zeroize::Zeroizing;
 
@@ -16,18 +16,19 @@ use zeroize::Zeroizing;
 ///
 /// No other thread may run yet.
 pub(crate) fn take_passwords() {
-    let given = PASSWORD_VARIABLES.into_iter().filter_map(env::var_os);
-    let given: Vec<Password> = given
-        .filter(|value| !value.is_empty())
-        .map(|value| Password::of_bytes(value.into_vec()))
-        .collect();
+    let variables = password_variables();
+    let value = |name: &&'static str| {
+        let value = env::var_os(name).filter(|value| !value.is_empty())?;
+        Some((*name, Password::of_bytes(value.into_vec())))
+    };
+    let given: Vec<_> = variables.iter().filter_map(value).collect();
     if given.is_empty() {
         return;
     }
-    given.iter().for_each(Password::hide);
-    set_environment_password(given.into_iter().next());
+    given.iter().for_each(|(_, password)| password.hide());
+    set_environment_passwords(given);
     // Without it, the passwords stay where their sender has put them (SECURITY.md).
-    let _ = overwrite_values(&PASSWORD_VARIABLES);
+    let _ = overwrite_values(&variables);
 }
 
 /// Overwrites the values of these variables where the kernel has put them when the process began.
@@ -75,7 +76,7 @@ mod tests {
     #[test]
     fn values_of_named_variables_are_found() {
         let block = b"A=1\0DYNO_PASSWORD=p q\0DYNO_PASSWORDS=x\0MYSQL_PWD=\0MYSQL_PWD=again\0";
-        let found = values(block, &PASSWORD_VARIABLES);
+        let found = values(block, &password_variables());
         let texts: Vec<&[u8]> = found.iter().map(|&(at, length)| &block[at..at + length]).collect();
         assert_eq!(texts, [&b"p q"[..], b"", b"again"]);
     }

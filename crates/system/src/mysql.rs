@@ -4,8 +4,8 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use driver::mysql::{Config, LoginSources, RsaKeyOptions, StatementProtocol, Url};
-use driver::{Address, Target, Timeouts};
+use driver::mysql::{CLIENT_DEFAULTS, Config, RsaKeyOptions, StatementProtocol, Url};
+use driver::{Address, LoginSources, Target, Timeouts};
 use net::Endpoint;
 use plan::{OptionReader, Options, Problem};
 
@@ -110,7 +110,7 @@ impl System for MySql {
         timeouts: Timeouts,
         listener: &mut ProgressListener<'_>,
     ) -> anyhow::Result<Running> {
-        let mut sources = LoginSources::of_process();
+        let mut sources = LoginSources::of_process(&CLIENT_DEFAULTS);
         sources.password_file.clone_from(&self.password_file);
         let url = self.url.clone();
         let config = aside(LOOKING_UP, listener, move || url.resolve(&sources))??;

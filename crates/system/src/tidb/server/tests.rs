@@ -3,8 +3,9 @@
 use std::thread;
 use std::time::Duration;
 
+use driver::LoginSources;
 use driver::Target;
-use driver::mysql::{LoginSources, Url};
+use driver::mysql::Url;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
