@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use measure::{ErrorClass, Failure};
 use net::{Endpoint, Handle, Stream};
+use serde::{Deserialize, Serialize};
 
 use crate::tls_failure::ended_by_tls;
 
@@ -16,7 +17,7 @@ const EMFILE: i32 = 24;
 pub const REFUSED: &str = "refused";
 
 /// One address of a server.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Address {
     /// The address as the user wrote it, such as `db1:4000`; messages use this name.
     pub name: String,

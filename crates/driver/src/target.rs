@@ -8,6 +8,7 @@ use net::{Endpoint, Handle};
 
 use crate::limits::{self, Footprint};
 use crate::mysql::ServerCounters;
+use crate::portable::PortableLogin;
 use crate::session::Connection;
 use crate::{
     Capabilities, Demand, Dialect, Facts, PortableTarget, Secrets, ServerLimits, Session, Shortage,
@@ -52,7 +53,11 @@ impl Target {
     /// Its form for another process, with its secrets; `None` if it is embedded.
     pub fn portable(&self) -> Option<(PortableTarget, Secrets)> {
         match &self.driver {
-            Driver::MySql(config) => Some(PortableTarget::of(config, self.timeouts)),
+            Driver::MySql(config) => {
+                let (password, encryption) = (&config.password, &config.encryption);
+                let login = PortableLogin::MySql(config.without_secrets());
+                Some(PortableTarget::of(login, password, encryption, self.timeouts))
+            }
             Driver::Sqlite(_) => None,
         }
     }

@@ -20,14 +20,15 @@ pub enum StatementProtocol {
     Text,
 }
 
-/// All settings of a connection.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// All settings of a connection. What is secret, or has secrets, is not written with the others.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Config {
     /// At least one; client `i` uses address `i % n`.
     pub addresses: Vec<Address>,
     /// The user to log in as.
     pub user: String,
     /// Its password.
+    #[serde(skip)]
     pub password: Password,
     /// The database to use; none when absent.
     pub database: Option<String>,
@@ -39,10 +40,17 @@ pub struct Config {
     /// whose certificate is not verified.
     pub enable_cleartext_plugin: bool,
     /// Whether connections are encrypted.
+    #[serde(skip)]
     pub encryption: Encryption,
 }
 
 impl Config {
+    /// These settings without what is secret.
+    pub(crate) fn without_secrets(&self) -> Self {
+        let (password, encryption) = (Password::default(), Encryption::default());
+        Self { password, encryption, ..self.clone() }
+    }
+
     /// The address of client `index`.
     pub(crate) fn address(&self, index: usize) -> Option<&Address> {
         self.addresses.get(index.checked_rem(self.addresses.len())?)

@@ -8,7 +8,7 @@ use fuzzing::SECRET;
 
 use super::*;
 use crate::LoginSources;
-use crate::mysql::Url;
+use crate::mysql::{RsaKeySource, StatementProtocol, Url};
 use crate::{SslMode, SslOptions};
 
 /// Writes a certificate that signed itself and its key, both in PEM form.
