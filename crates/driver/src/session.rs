@@ -44,7 +44,7 @@ impl Session {
             }
             Connection::Sqlite(session) => {
                 let result = session.execute(statement.index, parameters);
-                Running::blocking(result, session)
+                Running::blocking(result, || session.has_given_up())
             }
         }
     }
@@ -63,7 +63,7 @@ impl Session {
             }
             Connection::Sqlite(session) => {
                 let result = session.fetch(statement.index, parameters);
-                Running::blocking(result, session)
+                Running::blocking(result, || session.has_given_up())
             }
         }
     }
@@ -92,7 +92,7 @@ impl Session {
             }
             Connection::Sqlite(session) => {
                 let result = session.run(sql);
-                Running::blocking(result, session)
+                Running::blocking(result, || session.has_given_up())
             }
         }
     }
