@@ -169,8 +169,16 @@ impl Target {
     /// How its sessions may be used.
     pub fn capabilities(&self) -> Capabilities {
         match &self.driver {
-            Driver::MySql(_) => Capabilities { is_blocking: false, has_concurrent_writers: true },
-            Driver::Sqlite(_) => Capabilities { is_blocking: true, has_concurrent_writers: false },
+            Driver::MySql(_) => Capabilities {
+                is_embedded: false,
+                is_blocking: false,
+                has_concurrent_writers: true,
+            },
+            Driver::Sqlite(_) => Capabilities {
+                is_embedded: true,
+                is_blocking: true,
+                has_concurrent_writers: false,
+            },
         }
     }
 

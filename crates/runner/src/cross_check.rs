@@ -77,7 +77,7 @@ impl Check {
 
     /// Whether there is no server with counters.
     fn is_embedded(&self) -> bool {
-        self.target.as_ref().is_none_or(|target| target.capabilities().is_blocking)
+        self.target.as_ref().is_none_or(|target| target.capabilities().is_embedded)
     }
 
     /// Adds dyno's counts of an interval, including those of the warm-up.
