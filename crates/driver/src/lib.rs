@@ -4,6 +4,7 @@
 
 mod address;
 mod capabilities;
+mod counters;
 mod dialect;
 mod facts;
 mod limits;
@@ -28,12 +29,12 @@ mod virtual_peer;
 
 pub use address::{Address, REFUSED};
 pub use capabilities::Capabilities;
+pub use counters::{Incomparable, ServerCounters, ServerCounts};
 pub use dialect::{Dialect, Isolation};
 pub use facts::{Facts, ServerLimit, ServerLimits};
 pub use limits::{Demand, Shortage};
 pub use loader::{Added, Loader};
 pub use login::{ClientDefaults, LoginSources, password_variables, set_environment_passwords};
-pub use mysql::{ServerCounters, ServerCounts};
 pub use portable::{PortableService, PortableTarget, Secrets};
 pub use rows::Rows;
 pub use running::Running;
