@@ -30,7 +30,7 @@ mod virtual_peer;
 pub use address::{Address, REFUSED};
 pub use capabilities::Capabilities;
 pub use counters::{Incomparable, ServerCounters, ServerCounts};
-pub use dialect::{Dialect, Isolation};
+pub use dialect::{Dialect, Isolation, ParameterType};
 pub use facts::{Facts, ServerLimit, ServerLimits};
 pub use limits::{Demand, Shortage};
 pub use loader::{Added, Loader};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use driver::Datum;
+use driver::{Datum, Dialect};
 use engine::Load;
 use measure::Failure;
 use plan::{Options, Problem};
@@ -83,7 +83,7 @@ impl Tables for BulkInsert {
         Ok(())
     }
 
-    fn finish(&self, _table: u64) -> Vec<String> {
+    fn finish(&self, _table: u64, _dialect: &Dialect) -> Vec<String> {
         Vec::new()
     }
 

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use driver::Dialect;
 use measure::Failure;
 use plan::Existing;
 
@@ -31,7 +32,7 @@ pub(super) trait Tables: Send + Sync {
     fn fill(&self, context: &WorkloadContext<'_>, tables: &[u64]) -> Result<(), Failure>;
 
     /// Statements for one table after its rows are loaded.
-    fn finish(&self, table: u64) -> Vec<String>;
+    fn finish(&self, table: u64, dialect: &Dialect) -> Vec<String>;
 
     /// Checks tables that already existed.
     ///
@@ -150,7 +151,7 @@ fn finish(
 ) -> Result<(), Failure> {
     let dialect = context.target.dialect();
     let statements = tables.iter().map(|&table| {
-        let mut statements = wanted.finish(table);
+        let mut statements = wanted.finish(table, dialect);
         statements.extend(dialect.analyze(&schema::name(table)));
         statements
     });

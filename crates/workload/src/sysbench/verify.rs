@@ -44,8 +44,8 @@ pub(super) fn verify(
     tables: &[u64],
     expected: Expected,
 ) -> Result<(), Failure> {
-    let Dialect { list_columns, list_indexed, list_auto_increment, .. } = *context.target.dialect();
-    let list_engine = context.target.dialect().list_engine;
+    let dialect = context.target.dialect();
+    let Dialect { list_columns, list_indexed, list_auto_increment, list_engine, .. } = *dialect;
     let progress = context.progress.clone();
     let expected = Arc::new(expected);
     let tables: Arc<Vec<u64>> = Arc::new(tables.to_vec());
@@ -68,7 +68,7 @@ pub(super) fn verify(
             }
             let remark = check_rows(session, table, &expected).await?;
             remark.into_iter().for_each(|remark| progress.note(remark));
-            check_sample(session, table, &expected).await?;
+            check_sample(session, table, &expected, dialect).await?;
             progress.advance(1);
             Ok(())
         })
@@ -97,7 +97,7 @@ fn check_auto_increment(table: u64, found: &[String]) -> Result<(), Failure> {
         return Ok(());
     }
     Err(unsuitable(format!(
-        "the id of table sbtest{table} is not AUTO_INCREMENT, so that inserts would fail: say \
+        "table sbtest{table} does not number its rows, so that inserts would fail: say \
          auto_inc=false, as it was prepared, or have it made afresh with `--existing replace`"
     )))
 }
@@ -164,7 +164,12 @@ fn remark(table: u64, wanted: u64, (seen, asked_for): (u64, u64)) -> Option<Stri
 }
 
 /// Checks the values of some rows.
-async fn check_sample(session: &mut Session, table: u64, wanted: &Expected) -> Result<(), Failure> {
+async fn check_sample(
+    session: &mut Session,
+    table: u64,
+    wanted: &Expected,
+    dialect: &Dialect,
+) -> Result<(), Failure> {
     if wanted.rows == 0 {
         return Ok(());
     }
@@ -174,12 +179,12 @@ async fn check_sample(session: &mut Session, table: u64, wanted: &Expected) -> R
     let list = ids.join(", ");
     let sql = format!("SELECT id, k, c, pad FROM sbtest{table} WHERE id IN ({list})");
     for row in session.rows(&sql).await? {
-        check_row(table, &row, wanted.highest_k)?;
+        check_row(table, &row, wanted.highest_k, dialect)?;
     }
     Ok(())
 }
 
-fn check_row(table: u64, row: &[Datum], highest_k: i64) -> Result<(), Failure> {
+fn check_row(table: u64, row: &[Datum], highest_k: i64, dialect: &Dialect) -> Result<(), Failure> {
     let id = as_integer(row.first()).unwrap_or_default();
     let wrong = |what: String| {
         Err(unsuitable(format!(
@@ -196,7 +201,7 @@ fn check_row(table: u64, row: &[Datum], highest_k: i64) -> Result<(), Failure> {
     }
     for (column, name, length) in [(2, "c", C_LENGTH), (3, "pad", PAD_LENGTH)] {
         let value = as_text(row.get(column)).unwrap_or_default();
-        if !fits_template(&value, length) {
+        if !fits_template(dialect.unpadded(&value), length) {
             return wrong(format!("{name} is `{value}`, not groups of 11 digits"));
         }
     }

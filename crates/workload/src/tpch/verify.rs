@@ -97,7 +97,7 @@ pub(super) fn verify_answers(
         let mut wrong = Vec::new();
         for query in queries {
             let text = queries::text(query, &validation(query), Style(dialect), scale);
-            let rows = texts(session.rows(&text).await?);
+            let rows = texts(dialect, session.rows(&text).await?);
             let told = difference(query, answers.of(query), &rows);
             wrong.extend(told.map(|told| format!("the answer to Q{query} is wrong: {told}")));
             progress.advance(1);
