@@ -53,6 +53,7 @@ pub use files::{FileContents, Files};
 pub use generators::{OnGeneratorLoss, generator_names};
 pub use options::{Line, Options};
 pub use parse::{LEAST_DIFFERENCE, PERCENTILES_MAX};
+pub use parts::kind_of_url;
 pub use password::Password;
 pub use place::Place;
 pub use problem::{Color, Problem, Problems};
