@@ -8,6 +8,7 @@ mod bounds;
 mod ceiling;
 mod compose;
 mod cpus;
+pub mod declared;
 mod ending;
 mod enough_rounds;
 mod files;

@@ -6,5 +6,5 @@ mod server;
 
 pub use crate::process::parse_cpus;
 pub use crate::secret::{DATABASE, USER};
-pub(crate) use managed::read;
+pub(crate) use managed::KIND;
 pub use server::{Settings, start};

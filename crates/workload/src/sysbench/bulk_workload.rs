@@ -5,6 +5,7 @@ use std::sync::Arc;
 use driver::{Datum, Dialect};
 use engine::Load;
 use measure::Failure;
+use plan::declared::{Number, OptionList, Size, number};
 use plan::{Options, Problem};
 
 use super::bulk_insert::BulkLoad;
@@ -13,7 +14,6 @@ use super::inspection::{COMMON_COLUMNS, check_columns, columns};
 use super::prepare::{Tables, drop_tables, prepare, remove};
 use super::settings::{CREATE_TABLE_OPTIONS, ENGINE, TableMake};
 use super::{inspection, schema};
-use crate::options::{Number, OptionList, Size, number};
 use crate::parallel::{parallel_for, workers};
 use crate::policy::{ErrorPolicy, IGNORE_ERRORS, TRANSIENT_ERRORS};
 use crate::shared::SharedLoad;

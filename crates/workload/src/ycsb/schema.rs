@@ -2,8 +2,7 @@
 
 use driver::Dialect;
 use plan::OptionReader;
-
-use crate::options::{Number, Text, number, text};
+use plan::declared::{Number, Text, number, text};
 
 /// The key column.
 pub(super) const KEY: &str = "YCSB_KEY";
