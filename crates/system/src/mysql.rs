@@ -8,12 +8,14 @@ use driver::mysql::{CLIENT_DEFAULTS, Config, RsaKeyOptions, StatementProtocol, U
 use driver::{Address, LoginSources, Target, Timeouts};
 use net::Endpoint;
 use plan::declared::{Choice, Flag, Named, choice, flag, named};
-use plan::{OptionReader, Options, Problem};
+use plan::{OptionReader, Options, Password, Problem};
+use sha1::{Digest, Sha1};
 
 use crate::aside::{LOOKING_UP, aside};
 use crate::ask::{ask, rows};
 use crate::options::{SSL_CA, SSL_CERT, SSL_KEY, SSL_MODE, ssl};
 use crate::running::External;
+use crate::secret::{ManagedLogin, hex};
 use crate::{Kind, ProgressListener, Running, System};
 
 pub(crate) const PS: Choice<StatementProtocol> = choice(
@@ -82,6 +84,21 @@ pub(crate) static KIND: Kind = Kind {
     ],
     read,
 };
+
+/// The login user of a managed MariaDB or TiDB.
+pub const USER: &str = "root";
+/// The database that a new MariaDB or TiDB has.
+pub const DATABASE: &str = "test";
+/// The login to a managed MariaDB or TiDB.
+pub(crate) static MANAGED: ManagedLogin =
+    ManagedLogin { scheme: "mysql", user: USER, database: DATABASE };
+
+/// The hash that servers store for `mysql_native_password`: `*`, then SHA1(SHA1(password)) in upper case. It cannot be
+/// used to log in, so only this hash is ever written to a file or sent to a server.
+pub(crate) fn native_hash(password: &Password) -> String {
+    let twice = password.reveal(|password| Sha1::digest(Sha1::digest(password)));
+    format!("*{}", hex(&twice).to_uppercase())
+}
 
 const URL_HELP: &str = "write it such as \"mysql://root@127.0.0.1:3306/test\"";
 

@@ -10,7 +10,7 @@ mod server;
 mod setup;
 mod source;
 
-pub use crate::secret::{DATABASE, USER};
+pub use crate::mysql::{DATABASE, USER};
 pub use build::{BuildOptions, provide};
 pub(crate) use managed::KIND;
 pub(crate) use panels::{COUNTED_BY_TIDB, server_kinds};

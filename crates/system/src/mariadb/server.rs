@@ -9,9 +9,10 @@ use nix::sched::CpuSet;
 use super::install::{Programs, as_root};
 use crate::account::Account;
 use crate::daemon::{Daemon, Recipe, ServerFolder, ignore_progress};
+use crate::mysql::MANAGED;
 use crate::ports::Ports;
 use crate::process::command;
-use crate::secret::Secret;
+use crate::secret::{ManagedLogin, Secret};
 use crate::{ProgressEvent, ProgressListener};
 
 /// Settings that differ from the server's defaults. A sweep to many clients must not be refused, and statements must
@@ -110,6 +111,10 @@ impl Recipe for MariaDb {
 
     fn account(&self) -> Option<Account> {
         self.account.clone()
+    }
+
+    fn login(&self) -> Option<&'static ManagedLogin> {
+        Some(&MANAGED)
     }
 
     fn secret(&self) -> Option<&Secret> {

@@ -87,3 +87,10 @@ fn several_urls_are_one_system_with_several_hosts() {
     let wrong = problems("url = [\"mysql://u@a:4000/d\", \"mysql://u@b:4001/other\"]");
     assert_eq!(wrong, "the URLs differ in more than their hosts");
 }
+
+/// As MariaDB 10.11 answers to `SELECT PASSWORD('secret')`.
+#[test]
+fn the_hash_is_that_of_the_server() {
+    let hash = native_hash(&Password::new("secret"));
+    assert_eq!(hash, "*14E65567ABDB5135D0CFD9A70B3032C179A49EE7");
+}

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use driver::Timeouts;
-use plan::declared::{Choice, Named, choice, named};
+use plan::declared::{self, Named, named};
 use plan::{OptionReader, Options, Problem};
 
 use super::members::members;
@@ -18,7 +18,7 @@ use crate::secret::Secret;
 use crate::{Kind, ProgressListener, Running, System};
 
 const PROGRAM: Named = named(BINARY, "found by `source`", "the server's program");
-const SOURCE: Choice<Source> = choice(
+const SOURCE: declared::Choice<Source> = declared::choice(
     "source",
     ("any", Source::Any),
     &[
