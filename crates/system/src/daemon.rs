@@ -19,7 +19,7 @@ use plan::Password;
 use crate::account::Account;
 use crate::copy::replace_folder;
 use crate::log_tail::log_tail;
-use crate::ports::{Ports, Reserved, local, sends_greeting};
+use crate::ports::{Ports, Reserved, local};
 use crate::process::{Confinement, Exit, NewFiles, Process};
 use crate::secret::{ManagedLogin, Secret};
 use crate::subprocess;
@@ -95,7 +95,7 @@ pub(crate) trait Recipe: Debug + Send + Sync {
 
     /// Whether the server answers yet.
     fn answers(&self, ports: Ports) -> bool {
-        sends_greeting(ports.main)
+        self.login().is_some_and(|login| (login.is_up)(ports.main))
     }
 
     /// Where the server exposes its metrics, if it does.

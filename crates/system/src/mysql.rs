@@ -11,6 +11,7 @@ use plan::declared::{Choice, Flag, Named, choice, flag, named};
 use plan::{OptionReader, Options, Password, Problem};
 use sha1::{Digest, Sha1};
 
+pub(crate) use self::greeting::sends_greeting;
 use crate::aside::{LOOKING_UP, aside};
 use crate::ask::{ask, rows};
 use crate::options::{SSL_CA, SSL_CERT, SSL_KEY, SSL_MODE, ssl};
@@ -91,7 +92,7 @@ pub const USER: &str = "root";
 pub const DATABASE: &str = "test";
 /// The login to a managed MariaDB or TiDB.
 pub(crate) static MANAGED: ManagedLogin =
-    ManagedLogin { scheme: "mysql", user: USER, database: DATABASE };
+    ManagedLogin { scheme: "mysql", user: USER, database: DATABASE, is_up: sends_greeting };
 
 /// The hash that servers store for `mysql_native_password`: `*`, then SHA1(SHA1(password)) in upper case. It cannot be
 /// used to log in, so only this hash is ever written to a file or sent to a server.
@@ -226,5 +227,6 @@ fn addresses(config: &Config) -> Vec<SocketAddr> {
     config.addresses.iter().filter_map(address).collect()
 }
 
+mod greeting;
 #[cfg(test)]
 mod tests;

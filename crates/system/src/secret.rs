@@ -12,13 +12,15 @@ use zeroize::{Zeroize, Zeroizing};
 use crate::private_file;
 
 /// The login to the managed servers of a protocol.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) struct ManagedLogin {
     /// The scheme of URLs.
     pub(crate) scheme: &'static str,
     pub(crate) user: &'static str,
     /// The database that a new server has.
     pub(crate) database: &'static str,
+    /// Whether a server on this port of 127.0.0.1 takes logins yet.
+    pub(crate) is_up: fn(u16) -> bool,
 }
 
 impl ManagedLogin {
@@ -83,7 +85,7 @@ impl fmt::Debug for Secret {
 }
 
 /// The URL of a managed server. It is displayed with `***` in place of its password.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct LoginUrl {
     secret: Secret,
     login: &'static ManagedLogin,

@@ -24,6 +24,9 @@ const DEFAULTS: [&str; 4] = [
     "--skip-symbolic-links",
 ];
 
+/// The account that the packages of MariaDB create.
+const ACCOUNT: &str = "mysql";
+
 /// Settings of a server before its start.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
@@ -57,9 +60,9 @@ pub(super) fn start_watched(
     listener: &mut ProgressListener<'_>,
 ) -> anyhow::Result<Daemon> {
     let programs = Programs::find(settings.binary.as_deref())?;
-    let account = Account::choose(settings.user.as_deref())?;
+    let account = Account::choose(settings.user.as_deref(), ACCOUNT)?;
     if settings.user.is_none()
-        && let Some(note) = account.as_ref().and_then(Account::note)
+        && let Some(note) = account.as_ref().and_then(|account| account.note(ACCOUNT))
         && listener(ProgressEvent::Note(&note)).is_break()
     {
         bail!("interrupted before MariaDB was started");

@@ -10,7 +10,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::*;
-use crate::ports::sends_greeting;
+use crate::mysql::sends_greeting;
 
 /// The server that `cargo xtask test` has built.
 fn binary() -> PathBuf {
