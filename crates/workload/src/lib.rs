@@ -22,6 +22,7 @@ mod session;
 mod shared;
 mod sql;
 mod sysbench;
+mod tables;
 #[cfg(test)]
 mod testing;
 mod tpcc;

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use driver::{Datum, Dialect, Session};
 use measure::Failure;
 
-use super::inspection::{check_oltp_columns, columns};
+use super::inspection::check_columns;
+use super::rows::COLUMNS;
 use super::schema;
 use super::values::{C_LENGTH, PAD_LENGTH, fits_template};
 use crate::WorkloadContext;
-use crate::parallel::{as_integer, as_text, parallel_for, unsuitable, workers};
+use crate::parallel::{as_integer, as_text, columns, parallel_for, unsuitable, workers};
 use crate::random::Random;
 
 /// Rows of each table whose values are checked.
@@ -55,7 +56,7 @@ pub(super) fn verify(
         let expected = Arc::clone(&expected);
         Box::pin(async move {
             let found = columns(session, list_columns, &schema::name(table)).await?;
-            check_oltp_columns(table, &found)?;
+            check_columns(table, &found, &COLUMNS)?;
             let indexed = columns(session, list_indexed, &schema::name(table)).await?;
             check_indexes(table, &indexed, expected.has_index_on_k)?;
             if expected.numbers_rows {

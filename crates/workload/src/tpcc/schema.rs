@@ -8,6 +8,10 @@ use measure::Failure;
 
 use super::settings::Settings;
 use crate::parallel::unsuitable;
+use crate::tables::NamedTable;
+
+/// The owner of the tables, in messages.
+pub(super) const WORKLOAD: &str = "TPC-C";
 
 /// A table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -58,6 +62,11 @@ impl Table {
             NewOrder => NEW_ORDER,
             OrderLine => ORDER_LINE,
         }
+    }
+
+    /// Its name with those of its columns.
+    pub(super) fn with_columns(self) -> NamedTable {
+        (self.name().to_owned(), self.column_names())
     }
 
     /// Names of its columns.
