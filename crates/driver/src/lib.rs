@@ -23,6 +23,7 @@ mod target;
 mod timeouts;
 mod tls_failure;
 mod tls_material;
+mod url_parts;
 mod value;
 #[cfg(test)]
 mod virtual_peer;
@@ -43,4 +44,5 @@ pub use ssl_options::{CertificateCheck, Encryption, SslMode, SslOptions, Tls};
 pub use statement::{Answer, Statement};
 pub use target::Target;
 pub use timeouts::Timeouts;
+pub use url_parts::{Host, HostError};
 pub use value::{Datum, Value};

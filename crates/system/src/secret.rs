@@ -26,7 +26,7 @@ pub(crate) struct ManagedLogin {
 impl ManagedLogin {
     /// The URL of a server that listens at `place`, without a password.
     pub(crate) fn url_at(&self, place: &str) -> String {
-        let Self { scheme, user, database } = self;
+        let Self { scheme, user, database, .. } = self;
         format!("{scheme}://{user}@{place}/{database}")
     }
 }

@@ -35,7 +35,7 @@ pub(crate) use probe::probe;
 pub use resolve::CLIENT_DEFAULTS;
 pub use rsa_key::{RsaKeyOptions, RsaKeySource};
 pub(crate) use session::Session;
-pub use url::{Host, Url, UrlError};
+pub use url::{Url, UrlError};
 
 #[cfg(test)]
 mod hostile_phases;

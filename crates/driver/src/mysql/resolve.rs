@@ -10,10 +10,11 @@ use zeroize::Zeroizing;
 
 use super::config::Config;
 use super::option_file::OptionFile;
-use super::url::{Host, PORT, Url};
+use super::url::{PORT, Url};
 use crate::Address;
 use crate::login::{ClientDefaults, LoginSources, unreadable};
 use crate::ssl_options::SslMode;
+use crate::url_parts::Host;
 
 /// What MySQL's own clients read.
 pub const CLIENT_DEFAULTS: ClientDefaults =
@@ -68,7 +69,7 @@ fn unix(path: &Path) -> Address {
 }
 
 fn look_up(host: &Host) -> Result<Address, Failure> {
-    Address::look_up(&host.name, host.port.unwrap_or(PORT), host.to_string())
+    Address::look_up(&host.name, host.port.unwrap_or(PORT), host.with_port(PORT))
 }
 
 fn read_option_file(path: Option<&Path>) -> Result<OptionFile, Failure> {
