@@ -11,6 +11,8 @@ use crate::{
     System, echo, go_echo, mariadb, mysql, options, service, simulated, sqlite, tidb, tidb_cluster,
 };
 
+type Read = fn(&Options, &Path) -> Result<Box<dyn System>, Vec<Problem>>;
+
 /// A kind of system.
 pub struct Kind {
     /// Its name in a plan and in `--system`.
@@ -22,7 +24,7 @@ pub struct Kind {
     /// The options that a plan can set for it.
     pub options: OptionList,
     /// Reads its options; relative paths are relative to the folder.
-    pub(crate) read: fn(&Options, &Path) -> Result<Box<dyn System>, Vec<Problem>>,
+    pub(crate) read: Read,
 }
 
 static KINDS: [&Kind; 12] = [

@@ -157,7 +157,7 @@ fn url(reader: &mut OptionReader<'_>) -> Option<Url> {
         // The text may hold a password, so the message does not repeat it.
         match (Url::parse(&text), &mut whole) {
             (Err(error), _) => {
-                reader.reject(URL.name, format!("`url` is wrong: {error}"), URL_HELP)
+                reader.reject(URL.name, format!("`url` is wrong: {error}"), URL_HELP);
             }
             (Ok(url), None) => whole = Some(url),
             (Ok(url), Some(whole)) if differ_in_hosts_only(&url, whole) => {
