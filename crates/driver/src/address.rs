@@ -21,7 +21,6 @@ pub const REFUSED: &str = "refused";
 pub struct Address {
     /// The address as the user wrote it, such as `db1:4000`; messages use this name.
     pub name: String,
-    /// The resolved address.
     pub endpoint: Endpoint,
 }
 
@@ -70,7 +69,6 @@ impl Address {
         }
     }
 
-    /// A failure to connect.
     pub(crate) fn unreachable(&self, error: &io::Error) -> Failure {
         let remedy = match (error.kind(), &self.endpoint) {
             (ErrorKind::ConnectionRefused, _) => {
@@ -91,7 +89,6 @@ impl Address {
         Failure::new(ErrorClass::Connection, code, message)
     }
 
-    /// A failure of a connection in use.
     pub(crate) fn lost(&self, error: &io::Error) -> Failure {
         if let Some(failure) = ended_by_tls(self, error) {
             return failure;

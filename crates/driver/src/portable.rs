@@ -10,7 +10,6 @@ use crate::rpc::{Method, Protocol, Service};
 use crate::tls_material::TlsMaterial;
 use crate::{Address, CertificateCheck, Encryption, Target, Timeouts, Tls, mysql};
 
-/// The secrets of an access.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Secrets {
     /// The password of the login; empty for none.

@@ -26,7 +26,6 @@ pub(crate) enum State<'s> {
     Done(Result<Answer, Failure>),
     /// The event loop has given the statement up, and ends in its next turn without an answer.
     GivenUp,
-    /// The result was returned.
     Over,
 }
 

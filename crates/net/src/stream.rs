@@ -23,9 +23,7 @@ mod secured;
 /// The address of a peer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Endpoint {
-    /// TCP.
     Tcp(SocketAddr),
-    /// A unix socket.
     Unix(PathBuf),
 }
 
@@ -50,7 +48,6 @@ pub struct Stream {
     tls: Option<Box<Machine>>,
 }
 
-/// The socket itself.
 struct Wire {
     socket: Socket,
     token: Token,
@@ -107,7 +104,6 @@ impl Stream {
         self.tls.as_ref()?.cipher()
     }
 
-    /// The event loop of this socket.
     pub fn handle(&self) -> &Handle {
         &self.wire.handle
     }

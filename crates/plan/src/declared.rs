@@ -13,7 +13,6 @@ pub struct OptionInfo {
     pub name: &'static str,
     /// The default; empty if there is none.
     pub default: String,
-    /// What it sets, in one line.
     pub meaning: &'static str,
 }
 

@@ -13,7 +13,6 @@ use nix::unistd::{Gid, Uid, User, geteuid};
 /// The account that is tried when none is named and the server's package has created none: every system has it.
 const NOBODY: &str = "nobody";
 
-/// An account other than that of this process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Account {
     pub(crate) name: String,

@@ -13,7 +13,6 @@ use plan::{
 
 use crate::{Access, Identity, Kind, Offer, ProgressListener, Running, System};
 
-/// The default service time.
 const SERVICE_TIME: Duration = Duration::from_millis(1);
 
 const SERVERS: Number<u64> = number(

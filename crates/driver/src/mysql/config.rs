@@ -10,7 +10,6 @@ use super::rsa_key::RsaKeySource;
 use crate::Address;
 use crate::ssl_options::Encryption;
 
-/// How statements with parameters are sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum StatementProtocol {
     /// Prepared on the server, and executed with binary parameters.
@@ -25,14 +24,12 @@ pub enum StatementProtocol {
 pub struct Config {
     /// At least one; client `i` uses address `i % n`.
     pub addresses: Vec<Address>,
-    /// The user to log in as.
     pub user: String,
     /// Its password.
     #[serde(skip)]
     pub password: Password,
     /// The database to use; none when absent.
     pub database: Option<String>,
-    /// How statements with parameters are sent.
     pub protocol: StatementProtocol,
     /// The source of the RSA key that encrypts the password on an open connection.
     pub rsa_key: RsaKeySource,

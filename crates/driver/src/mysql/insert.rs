@@ -78,7 +78,6 @@ impl<'s> MultiRowInsert<'s> {
     }
 }
 
-/// The text of an INSERT up to its rows.
 pub(super) fn insert_into(table: &str, columns: &[&str]) -> String {
     let columns: Vec<String> = columns.iter().map(|name| quote_identifier(name)).collect();
     format!("INSERT INTO {} ({}) VALUES ", quote_identifier(table), columns.join(","))

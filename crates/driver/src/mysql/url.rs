@@ -18,17 +18,13 @@ pub(super) const PORT: u16 = 3306;
 /// as the fields of [`Url`] show. Characters with a special meaning are written as `%40` and the like.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Url {
-    /// The user, if given.
     pub user: Option<String>,
-    /// The password, if given.
     pub password: Option<Password>,
     /// Hosts and ports; empty when other sources set them.
     pub hosts: Vec<Host>,
     /// A unix socket instead of hosts.
     pub socket: Option<PathBuf>,
-    /// The database, if given.
     pub database: Option<String>,
-    /// Whether statements are prepared, if given.
     pub protocol: Option<StatementProtocol>,
     /// Options for the RSA key that encrypts a password on an open connection.
     pub rsa_key: RsaKeyOptions,
@@ -36,14 +32,12 @@ pub struct Url {
     ///
     /// [`Config::enable_cleartext_plugin`]: super::Config::enable_cleartext_plugin
     pub enable_cleartext_plugin: Option<bool>,
-    /// Options for encryption.
     pub ssl: SslOptions,
 }
 
 /// An error in a URL. It never repeats the part that may hold a password.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UrlError {
-    /// Another scheme or none.
     #[error("a URL of the form mysql://user@host:3306/database is due")]
     Scheme,
     /// A host or its port.
@@ -58,14 +52,7 @@ pub enum UrlError {
     Option(String),
     /// A value that the option does not take.
     #[error("`{option}` cannot be `{value}`; {allowed}")]
-    Value {
-        /// The option.
-        option: &'static str,
-        /// The value that was given.
-        value: String,
-        /// The values that it allows.
-        allowed: &'static str,
-    },
+    Value { option: &'static str, value: String, allowed: &'static str },
     /// A percent sign without two hexadecimal digits, or bytes that are not UTF-8.
     #[error("a percent sign in the {0} must be followed by two hexadecimal digits (%25 is `%`)")]
     Percent(&'static str),

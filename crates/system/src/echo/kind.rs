@@ -49,7 +49,6 @@ struct Echo {
 /// The settings of an echo server in a process of its own.
 #[derive(Clone, Debug)]
 pub struct EchoProcess {
-    /// The number of its threads.
     pub threads: NonZero<usize>,
     /// The CPUs that it may use; all of them when `None`.
     pub cpus: Option<CpuSet>,
@@ -123,7 +122,6 @@ impl EchoProcess {
 
 #[derive(Debug)]
 struct EchoRecipe {
-    /// dyno itself.
     program: PathBuf,
     settings: EchoProcess,
 }

@@ -56,14 +56,11 @@ pub(super) static TIDB: RoleOptions = RoleOptions {
 pub(super) enum Role {
     /// Knows the location of the data, and hands out timestamps.
     Pd,
-    /// Keeps the data.
     TiKv,
-    /// Speaks SQL.
     TiDb,
 }
 
 impl Role {
-    /// Its name in options, metrics and processes.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Pd => "pd",
@@ -72,7 +69,6 @@ impl Role {
         }
     }
 
-    /// The usual name of the program.
     pub(super) fn program(self) -> &'static str {
         match self {
             Self::Pd => "pd-server",

@@ -70,7 +70,6 @@ impl Operations {
     }
 }
 
-/// The session of one client.
 pub(super) struct Connection {
     session: Session,
     /// For each query and table, `query * tables + table - 1`; only those that the script needs.
@@ -80,7 +79,6 @@ pub(super) struct Connection {
     is_in_transaction: bool,
 }
 
-/// The inputs for opening a connection.
 pub(super) struct ConnectionPlan<'a> {
     pub(super) connector: &'a Connector,
     pub(super) settings: &'a Settings,
@@ -151,7 +149,6 @@ impl Connection {
         }
     }
 
-    /// Starts the transaction.
     pub(super) async fn begin(
         &mut self,
         handle: &mut ClientHandle,
@@ -164,7 +161,6 @@ impl Connection {
         answer.map(drop)
     }
 
-    /// Commits the transaction.
     pub(super) async fn commit(
         &mut self,
         handle: &mut ClientHandle,

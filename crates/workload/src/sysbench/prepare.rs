@@ -13,9 +13,7 @@ use crate::parallel::{interrupted, on_session};
 use crate::removal::{self, take_away};
 use crate::{WorkloadContext, tables};
 
-/// The tables of one workload.
 pub(super) trait Tables: Send + Sync {
-    /// The number of tables: sbtest1 and so on.
     fn tables(&self) -> u64;
 
     /// The CREATE TABLE statement.
@@ -147,7 +145,6 @@ fn finish(
     tables::finish(context, statements.collect())
 }
 
-/// Drops tables.
 pub(super) fn drop_tables(context: &WorkloadContext<'_>, tables: &[u64]) -> Result<(), Failure> {
     removal::drop_tables(context, tables.iter().map(|table| schema::name(*table)))
 }

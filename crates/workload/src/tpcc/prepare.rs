@@ -43,7 +43,6 @@ pub(super) fn prepare(
     around(context, &context.sql.after_prepare)
 }
 
-/// Reuses existing tables.
 fn reuse(
     context: &WorkloadContext<'_>,
     settings: &Settings,
@@ -66,7 +65,6 @@ fn reuse(
     around(context, &context.sql.after_prepare)
 }
 
-/// The tables that exist.
 fn existing(context: &WorkloadContext<'_>) -> Result<Vec<Table>, Failure> {
     let names = Table::ALL.iter().map(|table| table.name().to_owned()).collect();
     let there = tables::existing(context, names)?;

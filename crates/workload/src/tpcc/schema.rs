@@ -13,7 +13,6 @@ use crate::tables::NamedTable;
 /// The owner of the tables, in messages.
 pub(super) const WORKLOAD: &str = "TPC-C";
 
-/// A table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Table {
     Item,

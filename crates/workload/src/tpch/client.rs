@@ -36,7 +36,6 @@ struct Stream {
     load: Arc<TpchLoad>,
     /// `None` after a failure that broke it.
     session: Option<Session>,
-    /// The number of the session on the server.
     number: Option<String>,
 }
 
