@@ -87,7 +87,7 @@ const SEQUENCE: u8 = 0x30;
 fn take<'a>(tag: u8, der: &mut &'a [u8]) -> Option<&'a [u8]> {
     let (&[found, head], rest) = der.split_first_chunk()?;
     let (length, rest) = match (head, rest) {
-        (..0x80, rest) => (usize::from(head), rest),
+        (0..=0x7f, rest) => (usize::from(head), rest),
         (0x81, [length, rest @ ..]) => (usize::from(*length), rest),
         (0x82, [high, low, rest @ ..]) => (usize::from(u16::from_be_bytes([*high, *low])), rest),
         _ => return None,

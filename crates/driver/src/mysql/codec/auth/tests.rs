@@ -27,25 +27,25 @@ wXpVQz1xRdAXiyj7Sx7CYUewDBi7sxNui6459sMmXSV8O9BizFIjv8RGj5QB6be6
 -----END PUBLIC KEY-----
 ";
 /// Its modulus.
-const MODULUS: &str = "b2556bab282f2e57499a840d49dab1fc9b0b3ea877c6bbe5b92b210f0d752559faea66f541c97fa14a0359f14ff2526512d8 \
-    50a95376a5542554bfa3964a4a96eff8b89a343ebd5993dbc9d34517bb0532692ef3b4880e7a3c50e8b61f190923aeb8318b \
-    0085fb967420b026a21b52c09c1fa6b0e4a0e06ce65f562f11a721f9d75760fb1f2754b7210302900d67c8da50d17edcc53d \
-    41170e36fa1e0294bf00c9a7c3dfe6c6910244e0b1564a11678952050c6570901f0516b2904813e4a27607a6e46be54e1e3e \
-    f5f0cd300c7026c17a55433d7145d0178b28fb4b1ec26147b00c18bbb3136e8bae39f6c3265d257c3bd062cc5223bfc4468f \
+const MODULUS: &str = "b2556bab282f2e57499a840d49dab1fc9b0b3ea877c6bbe5b92b210f0d752559faea66f541c97fa14a0359f14ff2526512d8\
+    50a95376a5542554bfa3964a4a96eff8b89a343ebd5993dbc9d34517bb0532692ef3b4880e7a3c50e8b61f190923aeb8318b\
+    0085fb967420b026a21b52c09c1fa6b0e4a0e06ce65f562f11a721f9d75760fb1f2754b7210302900d67c8da50d17edcc53d\
+    41170e36fa1e0294bf00c9a7c3dfe6c6910244e0b1564a11678952050c6570901f0516b2904813e4a27607a6e46be54e1e3e\
+    f5f0cd300c7026c17a55433d7145d0178b28fb4b1ec26147b00c18bbb3136e8bae39f6c3265d257c3bd062cc5223bfc4468f\
     9401e9b7bae9";
 /// The private half, to decrypt with.
-const PRIVATE_EXPONENT: &str = "16de630d12fd4b3d30a2f56dcf7b9183da0d62441aa956b2c4ab960a319e1a4e447727012ad0b5a2ba7487e602415f5fe1bf \
-    9bf1bd7d18acc69017212f1128d3dbedc7c7d28cfc72ce70b57177c9ed6c385a35060085200cd1cb9daeae79e33fa5aa0384 \
-    6bea97e8392270a460f90daec5cbe89ada3ebd2389e94e352c022eeb7d0d4aff3762d67614bb11955b74c3b0a10d18bd8962 \
-    382445e37a3009f65830f23d656928728f49dbcb8e68b3cd2958dde6602c5bb6399816f76cbe1234629c25461a8c803f480f \
-    0b57639db3ba043ac69fcfa1cf1b369da6b22763492dc5ce2c2b0eaa87cab8d56719bad0cfbe06ed653379c343ec0397a3f5 \
+const PRIVATE_EXPONENT: &str = "16de630d12fd4b3d30a2f56dcf7b9183da0d62441aa956b2c4ab960a319e1a4e447727012ad0b5a2ba7487e602415f5fe1bf\
+    9bf1bd7d18acc69017212f1128d3dbedc7c7d28cfc72ce70b57177c9ed6c385a35060085200cd1cb9daeae79e33fa5aa0384\
+    6bea97e8392270a460f90daec5cbe89ada3ebd2389e94e352c022eeb7d0d4aff3762d67614bb11955b74c3b0a10d18bd8962\
+    382445e37a3009f65830f23d656928728f49dbcb8e68b3cd2958dde6602c5bb6399816f76cbe1234629c25461a8c803f480f\
+    0b57639db3ba043ac69fcfa1cf1b369da6b22763492dc5ce2c2b0eaa87cab8d56719bad0cfbe06ed653379c343ec0397a3f5\
     3b9956ece0df";
 /// `known text`, encrypted by `openssl pkeyutl -encrypt -pkeyopt rsa_padding_mode:oaep`.
-const OF_OPENSSL: &str = "3f8eb0cba72e666908e2b65ec19685e9de38ea9ee244ea5073b26d8170dbf429404df742dafb258c198c08fce04dd144c883 \
-    888ff3968721e4f4b83a3186605dda58cf42205a0aa16e5a1d812b643392a13ec8b66efbf374186da5d96c2a42c61533bd89 \
-    5a615d03e3c8cc06265431abbdfe30493f5953a75c75a1dca60b1414a4729cbaec7606cacc211f73cc37403551e274d7d6ad \
-    efb945ff0c80783ceb2304402a8371a9de3f56a1c08d6ad877e1a6f97c9121ad8572db9c9736ba303aaad6e37d16642f9dbb \
-    a817930e05c4305cf30a32ccf4d70bce687b815aac0f000b80a8c2f11a8ec356460b85433c21f9fd4746f99aced76750ea38 \
+const OF_OPENSSL: &str = "3f8eb0cba72e666908e2b65ec19685e9de38ea9ee244ea5073b26d8170dbf429404df742dafb258c198c08fce04dd144c883\
+    888ff3968721e4f4b83a3186605dda58cf42205a0aa16e5a1d812b643392a13ec8b66efbf374186da5d96c2a42c61533bd89\
+    5a615d03e3c8cc06265431abbdfe30493f5953a75c75a1dca60b1414a4729cbaec7606cacc211f73cc37403551e274d7d6ad\
+    efb945ff0c80783ceb2304402a8371a9de3f56a1c08d6ad877e1a6f97c9121ad8572db9c9736ba303aaad6e37d16642f9dbb\
+    a817930e05c4305cf30a32ccf4d70bce687b815aac0f000b80a8c2f11a8ec356460b85433c21f9fd4746f99aced76750ea38\
     8ac6e00ff8c6";
 
 fn number(hexadecimal: &str) -> BigUint {
@@ -55,8 +55,9 @@ fn number(hexadecimal: &str) -> BigUint {
 /// The text as the server decrypts it.
 fn decrypted(encrypted: &[u8]) -> Vec<u8> {
     let encrypted = BigUint::from_bytes_be(encrypted);
-    let padded = encrypted.modpow(&number(PRIVATE_EXPONENT), &number(MODULUS)).to_bytes_be();
-    // The zero in front is not a digit of the number.
+    let digits = encrypted.modpow(&number(PRIVATE_EXPONENT), &number(MODULUS)).to_bytes_be();
+    // The zero in front of the padded text is left out, and zeros that follow it are put back.
+    let padded = [vec![0; 255 - digits.len()], digits].concat();
     let (seed, block) = padded.split_at(20);
     let (mut seed, mut block) = (seed.to_vec(), block.to_vec());
     mask(&mut seed, &block);
