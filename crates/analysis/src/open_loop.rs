@@ -6,7 +6,6 @@ use measure::{OperationTally, of_transactions};
 use crate::latency::{Latency, bounded_latency, latency, per};
 use crate::measured::Measured;
 
-/// Figures of an open loop.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenSummary {
     /// Mean offered rate over the measured time as planned, arrivals a second.

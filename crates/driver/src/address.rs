@@ -15,12 +15,10 @@ const EMFILE: i32 = 24;
 /// The code of a failure to connect to an address at which nothing listens.
 pub const REFUSED: &str = "refused";
 
-/// One address of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
     /// The address as the user wrote it, such as `db1:4000`; messages use this name.
     pub name: String,
-    /// The resolved address.
     pub endpoint: Endpoint,
 }
 
@@ -69,7 +67,6 @@ impl Address {
         }
     }
 
-    /// A failure to connect.
     pub(crate) fn unreachable(&self, error: &io::Error) -> Failure {
         let remedy = match (error.kind(), &self.endpoint) {
             (ErrorKind::ConnectionRefused, _) => {
@@ -90,7 +87,6 @@ impl Address {
         Failure::new(ErrorClass::Connection, code, message)
     }
 
-    /// A failure of a connection in use.
     pub(crate) fn lost(&self, error: &io::Error) -> Failure {
         if let Some(failure) = ended_by_tls(self, error) {
             return failure;

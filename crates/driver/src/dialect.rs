@@ -4,18 +4,13 @@
 /// A level of transaction isolation, as the SQL standard defines them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Isolation {
-    /// READ UNCOMMITTED
     ReadUncommitted,
-    /// READ COMMITTED
     ReadCommitted,
-    /// REPEATABLE READ
     RepeatableRead,
-    /// SERIALIZABLE
     Serializable,
 }
 
 impl Isolation {
-    /// Its name in SQL.
     fn name(self) -> &'static str {
         match self {
             Self::ReadUncommitted => "READ UNCOMMITTED",

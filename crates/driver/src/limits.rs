@@ -21,7 +21,6 @@ const SPARE_CONNECTIONS: u64 = 10;
 pub struct Demand {
     /// Concurrent clients, each with a session.
     pub clients: usize,
-    /// Statements that each client prepares.
     pub statements_per_client: usize,
 }
 
@@ -30,9 +29,7 @@ pub struct Demand {
 pub struct Shortage {
     /// Its name, such as `open files`.
     pub resource: &'static str,
-    /// How much the load needs.
     pub needed: u64,
-    /// How much there is.
     pub available: u64,
     /// The statement or command that raises the limit.
     pub remedy: String,
@@ -48,9 +45,7 @@ impl fmt::Display for Shortage {
 /// The resources of a driver's sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Footprint {
-    /// Files that one session has open.
     pub(crate) files_per_session: u64,
-    /// Prepared statements exist on the server.
     pub(crate) prepares_on_server: bool,
     /// The addresses that clients 0, 1, 2 ... connect to, in turn; empty if embedded.
     pub(crate) endpoints: Vec<Endpoint>,
@@ -121,7 +116,6 @@ fn compare(
     .collect()
 }
 
-/// The endpoint with the most clients, and their number.
 fn busiest_endpoint(footprint: &Footprint, clients: usize) -> Option<(&Endpoint, u64)> {
     let endpoints = &footprint.endpoints;
     let mut sessions: BTreeMap<String, (&Endpoint, u64)> = BTreeMap::new();

@@ -15,7 +15,6 @@ use crate::rpc::{Method, Protocol, Service};
 use crate::tls_material::TlsMaterial;
 use crate::{Address, CertificateCheck, Encryption, Target, Timeouts, Tls};
 
-/// The secrets of an access.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Secrets {
     /// The password of the login; empty for none.
@@ -46,7 +45,6 @@ pub struct PortableService {
     tls: Option<PortableTls>,
 }
 
-/// An address that was looked up.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct PortableAddress {
     name: String,

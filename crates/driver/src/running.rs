@@ -24,7 +24,6 @@ enum State<'s> {
     Done(Result<Answer, Failure>),
     /// The event loop has given the statement up, and ends in its next turn without an answer.
     GivenUp,
-    /// The result was returned.
     Over,
 }
 

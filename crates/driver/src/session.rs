@@ -5,7 +5,6 @@ use measure::{Failure, Traffic};
 use crate::running::Running;
 use crate::{Datum, Loader, Rows, Statement, Value, mysql, sqlite};
 
-/// One connection to a database.
 #[derive(Debug)]
 pub struct Session(pub(crate) Connection);
 
@@ -125,7 +124,6 @@ impl Session {
         }
     }
 
-    /// Closes the connection cleanly.
     pub async fn close(self) {
         match self.0 {
             Connection::MySql(session) => session.close().await,

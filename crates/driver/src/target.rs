@@ -29,12 +29,10 @@ enum Driver {
 }
 
 impl Target {
-    /// A server of the MySQL protocol.
     pub fn mysql(config: mysql::Config) -> Self {
         Self::of(Driver::MySql(Arc::new(config)))
     }
 
-    /// A database file.
     pub fn sqlite(config: sqlite::Config) -> Self {
         Self::of(Driver::Sqlite(Arc::new(config)))
     }
@@ -169,7 +167,6 @@ impl Target {
         }
     }
 
-    /// Its SQL.
     pub fn dialect(&self) -> &'static Dialect {
         match &self.driver {
             Driver::MySql(_) => &mysql::DIALECT,

@@ -22,7 +22,6 @@ pub struct Command(pub(crate) UnitCommand);
 pub(crate) enum UnitReport {
     /// All its clients are connected and wait for the start.
     Ready,
-    /// A client has failed.
     Failed {
         client: usize,
         #[serde(with = "failure")]
@@ -36,7 +35,6 @@ pub(crate) enum UnitReport {
         #[serde(with = "failure")]
         failure: Failure,
     },
-    /// The backlog limit was reached.
     Overloaded { backlog: u64 },
     /// How many arrivals waited for a client of this unit when the trial ended early.
     Backlog { backlog: u64 },
@@ -48,7 +46,6 @@ pub(crate) enum UnitReport {
     Passed { late_ns: Nanos },
     /// The unit cannot offer its load, or no longer.
     Broken { reason: String },
-    /// The unit is done.
     Done(Box<PartEnd>),
 }
 
@@ -136,13 +133,11 @@ impl Report {
         Self(UnitReport::Broken { reason })
     }
 
-    /// Whether it is the last report of a generator.
     #[cfg(test)]
     pub(crate) fn is_last(&self) -> bool {
         matches!(self.0, UnitReport::Done(_) | UnitReport::Broken { .. })
     }
 
-    /// The interval that it closes.
     #[cfg(test)]
     pub(crate) fn closed(&self) -> Option<usize> {
         match self.0 {
@@ -151,7 +146,6 @@ impl Report {
         }
     }
 
-    /// The last report of a generator.
     pub(crate) fn last(result: Result<PartEnd, TrialError>) -> Self {
         Self(match result {
             Ok(end) => UnitReport::Done(Box::new(end)),
@@ -184,7 +178,6 @@ mod failure {
     }
 }
 
-/// The form of examples of failures.
 mod examples {
     use measure::{Failure, FailureExamples};
     use serde::{Deserialize, Deserializer, Serializer};
@@ -207,7 +200,6 @@ mod examples {
     }
 }
 
-/// The form of clients' outcomes.
 mod clients {
     use serde::{Deserialize, Deserializer, Serializer};
 

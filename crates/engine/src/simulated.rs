@@ -76,7 +76,6 @@ impl Load for Simulated {
 }
 
 struct Queue {
-    /// The time at which each server is free.
     free_at: BinaryHeap<Reverse<Nanos>>,
     system: SimulatedSystem,
     served: usize,
@@ -96,7 +95,6 @@ impl Queue {
         }
     }
 
-    /// The kind of the next request.
     fn next_operation(&self) -> OperationId {
         OperationId((self.served % usize::from(self.system.operations.max(1))) as u16)
     }

@@ -5,33 +5,26 @@ use serde::{Deserialize, Serialize};
 /// One condition that a workload's data or its answers must satisfy, and what a check of it found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Condition {
-    /// What it is about.
     pub about: ConditionSubject,
     /// Its name, such as `3.3.2.1` or `Q14`.
     pub name: String,
     /// The condition itself, such as `W_YTD = sum(D_YTD)`.
     pub meaning: String,
-    /// The result of the check.
     pub verdict: ConditionResult,
 }
 
-/// What a condition is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ConditionSubject {
-    /// The data after the load.
     #[default]
     Data,
-    /// The answer to a query, which is known.
     Answer,
     /// The answer to a query, which is the same on every system.
     SameAnswer,
 }
 
-/// The result of checking one condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConditionResult {
-    /// It holds.
     Holds,
     /// It does not hold, and where.
     Broken(String),

@@ -19,12 +19,9 @@ use crate::tls::{Cipher, Machine, TlsClient};
 
 mod secured;
 
-/// The address of a peer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Endpoint {
-    /// TCP.
     Tcp(SocketAddr),
-    /// A unix socket.
     Unix(PathBuf),
 }
 
@@ -49,7 +46,6 @@ pub struct Stream {
     tls: Option<Box<Machine>>,
 }
 
-/// The socket itself.
 struct Wire {
     socket: Socket,
     token: Token,
@@ -106,7 +102,6 @@ impl Stream {
         self.tls.as_ref()?.cipher()
     }
 
-    /// The event loop of this socket.
     pub fn handle(&self) -> &Handle {
         &self.wire.handle
     }

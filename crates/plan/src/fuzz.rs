@@ -58,7 +58,6 @@ on_generator_loss = "continue"
 keep_copies = true
 "#;
 
-/// A plan with this text.
 pub(crate) fn source(text: &str) -> Source {
     Source {
         name: "plans/x.toml".to_owned(),

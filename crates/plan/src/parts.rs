@@ -5,16 +5,12 @@ use crate::source::{bad_name, clean_name};
 use crate::value::{Spanned, Value};
 use crate::{OptionReader, Problem};
 
-/// The role of a part in an experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// A system under test.
     System,
-    /// A workload.
     Workload,
 }
 
-/// A system or workload.
 pub(crate) struct Part {
     pub(crate) name: String,
     pub(crate) kind: String,

@@ -4,13 +4,11 @@ use std::fmt;
 
 use crate::shell_words::shell_words;
 
-/// The forms that a place has.
 const FORMS: &str = "local, ssh://[USER@]HOST[:PORT], command:WORDS, kubectl://NAMESPACE/POD, docker://CONTAINER, srun://NODE";
 
 /// Where a dyno runs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Place {
-    /// This machine.
     Local,
     /// A host with an SSH server.
     Ssh {
@@ -21,21 +19,15 @@ pub enum Place {
     },
     /// What a command reaches that runs the words behind its own there: `docker exec -i c`.
     Command(String),
-    /// A pod of Kubernetes.
     Kubectl {
-        /// Its namespace.
         namespace: String,
         /// Its name, or a kind and a name such as `deployment/bench`.
         pod: String,
     },
-    /// A container of Docker.
     Docker {
-        /// Its name or number.
         container: String,
     },
-    /// A node of Slurm.
     Srun {
-        /// Its name.
         node: String,
     },
 }

@@ -7,19 +7,16 @@ use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 
 use crate::{Options, Source, scrub};
 
-/// One problem, at one place of the plan's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// Byte range in the source; `None` when something is missing from the plan.
     pub span: Option<Range<usize>>,
-    /// The observation, in one line.
     pub message: String,
     /// The allowed values, the nearest valid spelling, or the remedy.
     pub help: Option<String>,
 }
 
 impl Problem {
-    /// Text that is not TOML.
     pub(crate) fn syntax(error: &toml_edit::TomlError) -> Self {
         let message = error.message().lines().collect::<Vec<_>>().join("; ");
         let help = "a plan is TOML: `key = value` below `[table]` headers".to_owned();
@@ -27,10 +24,8 @@ impl Problem {
     }
 }
 
-/// All problems of a plan, formatted for a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problems {
-    /// At least one.
     pub problems: Vec<Problem>,
     /// The plan's text with the places marked, plain.
     pub rendered: String,
@@ -42,7 +37,6 @@ pub struct Problems {
 /// Whether text for a person has colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Color {
-    /// Plain text.
     Never,
     /// With a terminal's escape sequences.
     Always,

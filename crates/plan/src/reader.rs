@@ -55,7 +55,6 @@ impl<'a> OptionReader<'a> {
         self.accept(entry, seen, &allowed, "a number").unwrap_or(default)
     }
 
-    /// A text, or a number as it was written.
     pub fn text(&mut self, name: &str) -> Option<String> {
         let entry = self.entry(name)?;
         let text = entry.placed.value.as_text();
@@ -265,7 +264,6 @@ impl<'a> OptionReader<'a> {
         Some(Problem { span, message: entry.told(message), help: Some(help) })
     }
 
-    /// Whether a problem was found so far.
     pub(crate) fn has_problems(&self) -> bool {
         !self.problems.is_empty()
     }
@@ -378,7 +376,6 @@ impl<'a> OptionReader<'a> {
         }
     }
 
-    /// Reports a value of the wrong kind.
     fn wrong(&mut self, entry: &Entry, wanted: &str, help: String) {
         let shown = scrub::scrub_setting(&entry.key, &entry.placed.value.to_string());
         let message = entry.told(format!("`{}` is {shown}, not {wanted}", entry.key));
@@ -410,7 +407,6 @@ fn show_range<T: Display>(allowed: &RangeInclusive<T>) -> String {
     }
 }
 
-/// The number that a value which is none means.
 fn count_meant(value: &Value) -> Option<String> {
     match value {
         Value::Text(text) => units::count_meant(text),

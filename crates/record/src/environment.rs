@@ -13,23 +13,18 @@ use serde::{Deserialize, Serialize};
 
 pub use cpu::usable_threads;
 
-/// The environment of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Environment {
-    /// The processors.
     pub cpu: Cpu,
-    /// Main memory, bytes.
     pub memory_bytes: Option<u64>,
     /// The storage of the folders that matter: results and data.
     pub disks: Vec<Disk>,
-    /// The operating system.
     pub system: System,
     /// Load average over 1, 5 and 15 minutes when the run began.
     pub load_average: Option<[f64; 3]>,
 }
 
-/// The processors.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Cpu {
@@ -37,17 +32,13 @@ pub struct Cpu {
     pub model: String,
     /// The instruction set, such as `x86_64` or `riscv64`.
     pub architecture: String,
-    /// Sockets.
     pub sockets: Option<u32>,
-    /// Physical cores that are online.
     pub cores: Option<u32>,
-    /// Hardware threads that are online.
     pub threads: Option<u32>,
     /// Hardware threads that this process may use (affinity and control groups).
     pub usable_threads: Option<u32>,
     /// The highest clock rate, MHz.
     pub frequency_mhz_max: Option<f64>,
-    /// The frequency governor.
     pub governor: Option<String>,
     /// Instruction set extensions as the kernel names them.
     pub flags: Vec<String>,
@@ -59,29 +50,22 @@ pub struct Cpu {
 pub struct Disk {
     /// Purpose of the folder, such as `results` or `data`.
     pub purpose: String,
-    /// The folder.
     pub path: String,
     /// The file system's type.
     pub filesystem: Option<String>,
-    /// Options of the mount.
     pub options: Option<String>,
-    /// The device that is mounted.
     pub device: Option<String>,
-    /// The disk's model.
     pub model: Option<String>,
     /// Whether the disk has rotating platters.
     pub is_rotational: Option<bool>,
 }
 
-/// The operating system.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct System {
     /// The machine's name on the network.
     pub hostname: Option<String>,
-    /// The distribution.
     pub os: Option<String>,
-    /// The kernel and its release.
     pub kernel: Option<String>,
     /// The emulator, container or hypervisor, when one is detected.
     pub virtualization: Option<String>,

@@ -19,20 +19,15 @@ pub(crate) const INTERVALS: &str = "intervals.jsonl";
 /// The file of everything else of a trial.
 pub(crate) const TRIAL: &str = "trial.json";
 
-/// Summary of a run, for lists of runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunSummary {
-    /// Its folder.
     pub folder: PathBuf,
-    /// The plan's name.
     pub plan_name: String,
-    /// The plan's title.
     pub title: Option<String>,
     /// When it began, by the wall clock.
     pub started: Timestamp,
     /// When it ended; `None` when it was cut short or still runs.
     pub ended: Option<Timestamp>,
-    /// How it ended.
     pub status: RunStatus,
 }
 

@@ -5,7 +5,6 @@ use analysis::{GeneratorSummary, Latency, WorkersSummary};
 use crate::digest::{Digest, Trial};
 use crate::number::{bounded, latency, latency_ns, percent};
 
-/// In place of a figure.
 const UNKNOWN: &str = "not known: the kernel does not report it, or the trial was too short";
 
 /// The figures of a trial in words: label and value.

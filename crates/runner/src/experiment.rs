@@ -25,18 +25,13 @@ pub struct Experiment {
     pub(crate) shipped: Vec<JobWorkload>,
 }
 
-/// The workload of a trial's clients.
 pub(crate) enum TrialWorkload {
-    /// A workload on a database.
     Database(Box<dyn Workload>),
-    /// Calls of an RPC service.
     Service(Rpc),
-    /// Requests to a simulated system.
     Simulated,
 }
 
 impl TrialWorkload {
-    /// The access to a system that it needs.
     fn needs(&self) -> Offer {
         match self {
             Self::Database(_) => Offer::Sql,
@@ -45,7 +40,6 @@ impl TrialWorkload {
         }
     }
 
-    /// The workload, if it is one on a database.
     fn database(&self) -> Option<&dyn Workload> {
         match self {
             Self::Database(workload) => Some(workload.as_ref()),
@@ -117,7 +111,6 @@ impl Experiment {
         }
     }
 
-    /// The plan that was checked.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }

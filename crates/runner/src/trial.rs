@@ -35,7 +35,6 @@ use crate::trial_watch::{TrialWatch, WatchTargets};
 use crate::usage::UsageMark;
 use crate::{Event, Experiment, RunListener};
 
-/// A trial that has run.
 pub(crate) struct TrialRun {
     pub(crate) status: TrialStatus,
     /// Its record, for the phases after the load.
@@ -122,7 +121,6 @@ pub(crate) fn run(
     Ok(TrialRun { status: end.status, recorder, member_exits, messages })
 }
 
-/// Whether a lost connection ended the load.
 fn is_connection_lost(outcome: &Result<Outcome, TrialError>) -> bool {
     let failure = match outcome {
         Ok(Outcome {

@@ -48,7 +48,6 @@ struct WatchThread {
     ended: Receiver<()>,
 }
 
-/// The context of a watch thread.
 struct WatchContext<'a> {
     clock: &'a Clock,
     commands: &'a Receiver<WatchCommand>,
@@ -81,7 +80,6 @@ impl WatchContext<'_> {
     }
 }
 
-/// A command to a watch thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WatchCommand {
     /// A phase begins: take a reading at its edge.
@@ -210,7 +208,6 @@ impl TrialWatch {
         Ok(())
     }
 
-    /// A phase of the load begins.
     pub(crate) fn phase(&self) {
         self.send(WatchCommand::Read);
     }

@@ -13,7 +13,6 @@ use nix::unistd::{Gid, Uid, User, geteuid};
 /// Accounts that are tried when none is named: the one that MariaDB's packages create, and one that every system has.
 const USUAL: [&str; 2] = ["mysql", "nobody"];
 
-/// An account other than that of this process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Account {
     pub(crate) name: String,

@@ -1,22 +1,16 @@
 //! The kinds of systems, for the help and for checks.
 
-/// A kind of system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kind {
-    /// Its name in a plan and in `--system`.
     pub name: &'static str,
-    /// A summary in one line.
     pub summary: &'static str,
-    /// The argument of `--system` for it.
     pub argument: &'static str,
     /// The options that a plan can set for it.
     pub options: &'static [OptionHelp],
 }
 
-/// One option of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OptionHelp {
-    /// Its key in the plan.
     pub name: &'static str,
     /// The default, in words.
     pub default: &'static str,

@@ -35,10 +35,8 @@ const STOP_BOUND: Duration = Duration::from_secs(60);
 /// Tries with other ports: another program may use a port by its number, on another address of this machine too.
 const PORT_TRIES: usize = 5;
 
-/// What the program of a recipe is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Program {
-    /// The server, or a script that starts it.
     Server,
     /// It starts the servers, and ends them when it is asked to end.
     Launcher,
@@ -46,7 +44,6 @@ pub(crate) enum Program {
 
 /// How one kind of server is started with a folder of its own.
 pub(crate) trait Recipe: Debug + Send + Sync {
-    /// The name that users know.
     fn name(&self) -> &'static str;
 
     /// What [`Recipe::command`] runs.
@@ -88,7 +85,6 @@ pub(crate) trait Recipe: Debug + Send + Sync {
         Ok(())
     }
 
-    /// Whether the server answers yet.
     fn answers(&self, ports: Ports) -> bool {
         sends_greeting(ports.main)
     }
@@ -126,7 +122,6 @@ impl Daemon {
         Ok(daemon)
     }
 
-    /// The port for clients.
     pub fn port(&self) -> u16 {
         self.reserved.ports.main
     }
@@ -159,12 +154,10 @@ impl Daemon {
         }
     }
 
-    /// The path of its unix socket, if it has one.
     pub fn socket(&self) -> PathBuf {
         self.server_folder.socket()
     }
 
-    /// Its process id.
     pub fn pid(&self) -> u32 {
         self.process.pid()
     }
@@ -330,7 +323,6 @@ impl Drop for Daemon {
     }
 }
 
-/// Ignores progress and always continues.
 pub(crate) fn ignore_progress(_: ProgressEvent<'_>) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }

@@ -75,7 +75,6 @@ fn unknown(plan: &SystemPlan) -> Vec<Problem> {
     reader.finish().err().unwrap_or_default()
 }
 
-/// Whether a text is a host and a port.
 fn is_address(text: &str) -> bool {
     text.rsplit_once(':').is_some_and(|(host, port)| {
         !host.is_empty() && !host.contains('/') && port.parse::<u16>().is_ok()

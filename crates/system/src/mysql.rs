@@ -25,7 +25,6 @@ const URL_HELP: &str = "write it such as \"mysql://root@127.0.0.1:3306/test\"";
 struct MySql {
     url: Url,
     password_file: Option<PathBuf>,
-    /// Whether a missing database is created.
     creates_database: bool,
 }
 

@@ -19,7 +19,6 @@ pub(crate) const ANSWER_BOUND: Duration = Duration::from_millis(900);
 /// The ports of a server on 127.0.0.1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ports {
-    /// The port for clients.
     pub(crate) main: u16,
     /// The port that is not for clients: for its status, or for the other servers of its cluster.
     pub(crate) internal: u16,
@@ -57,7 +56,6 @@ fn tcp_socket() -> io::Result<OwnedFd> {
     Ok(socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None)?)
 }
 
-/// The address of a port of this machine.
 pub(crate) fn local(port: u16) -> SocketAddr {
     SocketAddr::from((Ipv4Addr::LOCALHOST, port))
 }

@@ -142,7 +142,7 @@ mod tests {
         assert_eq!(plan::scrub(&format!("a log that repeats {text}")), "a log that repeats ***");
     }
 
-    /// As MariaDB 10.11 answers to `SELECT PASSWORD('secret')`.
+    /// The hash as MariaDB 10.11 answers to `SELECT PASSWORD('secret')`.
     #[test]
     fn the_hash_is_that_of_the_server() {
         let secret = Secret(Password::new("secret"));

@@ -21,13 +21,11 @@ struct ExternalService {
     ssl: SslOptions,
 }
 
-/// Reads where a gRPC service is.
 pub(crate) fn read_grpc(options: &Options, folder: &Path) -> Result<Box<dyn System>, Vec<Problem>> {
     let help = "write it such as \"grpc://127.0.0.1:50051/helloworld.Greeter/SayHello\"";
     read(Protocol::Grpc, options, folder, help)
 }
 
-/// Reads where a tRPC service is.
 pub(crate) fn read_trpc(options: &Options, folder: &Path) -> Result<Box<dyn System>, Vec<Problem>> {
     let help = "write it such as \"trpc://127.0.0.1:8000/trpc.test.helloworld.Greeter/SayHello\"";
     read(Protocol::Trpc, options, folder, help)

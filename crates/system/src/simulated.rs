@@ -12,12 +12,10 @@ use plan::{
 
 use crate::{Access, Identity, Offer, ProgressListener, Running, System};
 
-/// The default service time.
 const SERVICE_TIME: Duration = Duration::from_millis(1);
 
 struct Simulated(SimulatedSystem);
 
-/// Reads the options of a simulated system.
 pub(crate) fn read(options: &Options, _folder: &Path) -> Result<Box<dyn System>, Vec<Problem>> {
     let mut reader = options.reader();
     let servers = reader.integer("servers", 1, 1..=1_000_000);

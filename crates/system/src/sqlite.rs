@@ -90,7 +90,6 @@ impl System for Sqlite {
 /// The file of a database, whose state can be saved.
 struct DatabaseFile {
     config: Config,
-    /// The path of the copy that `snapshot` makes.
     copy: PathBuf,
     kept: Option<Arc<Snapshot>>,
 }

@@ -11,25 +11,20 @@ pub struct OptionInfo {
     pub name: &'static str,
     /// The default; empty if there is none.
     pub default: String,
-    /// What it sets, in one line.
     pub meaning: &'static str,
 }
 
 /// An option that help texts can list.
 pub(crate) trait Described: Sync {
-    /// Its name, default and meaning.
     fn info(&self) -> OptionInfo;
 }
 
-/// Options in the order of their help.
 pub(crate) type OptionList = &'static [&'static dyn Described];
 
-/// The options as help shows them.
 pub(crate) fn infos(options: OptionList) -> Vec<OptionInfo> {
     options.iter().map(|option| option.info()).collect()
 }
 
-/// A number within bounds.
 pub(crate) struct Number<T> {
     pub(crate) name: &'static str,
     default: Option<T>,
@@ -169,7 +164,6 @@ impl<T: Sync> Described for Choice<T> {
     }
 }
 
-/// A text, or several.
 pub(crate) struct Text {
     pub(crate) name: &'static str,
     pub(crate) default: &'static str,
@@ -201,7 +195,6 @@ impl Described for Text {
     }
 }
 
-/// A size in bytes.
 pub(crate) struct Size {
     pub(crate) name: &'static str,
     /// As text for help and messages, and in bytes.

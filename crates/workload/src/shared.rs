@@ -10,13 +10,10 @@ use crate::transaction_loop::{WorkloadClient, run_transactions};
 
 /// State that the clients of one trial share.
 pub(crate) trait Shared: Send + Sync + 'static {
-    /// The work of one client.
     type WorkloadClient: WorkloadClient;
 
-    /// Operations that are timed.
     fn operations(&self) -> &[Operation];
 
-    /// How errors are handled.
     fn errors(&self) -> &ErrorPolicy;
 
     /// What other processes that offer parts of the same load must know ([`Load::news`]).
@@ -24,7 +21,6 @@ pub(crate) trait Shared: Send + Sync + 'static {
         Vec::new()
     }
 
-    /// The news of another one.
     fn on_news(&self, _generator: usize, _news: &[u64]) {}
 
     /// Connects client `index`.

@@ -12,7 +12,6 @@ use tempfile::TempDir;
 
 use crate::{LoadKey, LoadPart, LoadProgress, Workload, WorkloadContext, parallel, read};
 
-/// A test system, initially empty.
 pub(crate) struct TestSystem {
     pub(crate) name: &'static str,
     pub(crate) target: Target,
@@ -48,7 +47,6 @@ impl TestSystem {
         Self::new(self.target.clone(), None)
     }
 
-    /// The SQLite file.
     pub(crate) fn file(&self) -> PathBuf {
         self.folder.as_ref().unwrap().path().join("test.db")
     }
@@ -191,7 +189,6 @@ impl TrialObserver for Sum {
     }
 }
 
-/// The counts of a trial.
 pub(crate) struct Trial {
     pub(crate) names: Vec<String>,
     pub(crate) tally: Tally,
@@ -221,7 +218,6 @@ pub(crate) fn workload(kind: &str, options: &str) -> Box<dyn Workload> {
         .unwrap_or_else(|problems| panic!("{kind}: {problems:?}"))
 }
 
-/// The message of a failure.
 pub(crate) fn message(result: Result<(), Failure>) -> String {
     result.unwrap_err().message.clone()
 }

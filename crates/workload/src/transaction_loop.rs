@@ -8,7 +8,6 @@ use net::Nanos;
 use crate::policy::{ErrorAction, ErrorPolicy};
 use crate::reconnect::ReconnectBackoff;
 
-/// The transactions of a client.
 pub(crate) trait WorkloadClient {
     /// How long the client itself waits before its next transaction; 0 for most workloads.
     fn pause_ns(&mut self) -> Nanos {
@@ -58,11 +57,8 @@ pub(crate) trait WorkloadClient {
     async fn close(self);
 }
 
-/// A transaction that failed.
 pub(crate) struct FailedTransaction {
-    /// The operation of the transaction.
     pub(crate) operation: OperationId,
-    /// The error.
     pub(crate) failure: Failure,
 }
 
@@ -116,7 +112,6 @@ pub(crate) async fn run_transactions<W: WorkloadClient>(
     Ok(())
 }
 
-/// How a turn ended.
 enum TransactionEnd {
     /// The server answered the transaction, with success or failure.
     Answered,

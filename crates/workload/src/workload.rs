@@ -12,9 +12,7 @@ use crate::parallel::unsuitable;
 use crate::random::Random;
 use crate::{Export, LoadPart, LoadProgress};
 
-/// The context of a workload: one system and one plan.
 pub struct WorkloadContext<'a> {
-    /// The name of the system in the plan.
     pub system: &'a str,
     /// The system under test.
     pub target: &'a Target,
@@ -28,7 +26,6 @@ pub struct WorkloadContext<'a> {
     pub seed: u64,
     /// Identifies the load among those on the same data; of no meaning in phases without load.
     pub load_key: LoadKey,
-    /// The part of the load that this process offers.
     pub part: LoadPart,
     /// Statements before and after phases.
     pub sql: &'a PhaseSql,
@@ -46,9 +43,7 @@ pub struct WorkloadContext<'a> {
 /// exist, which servers skip. Systems that are compared get the same loads, and therefore the same queries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoadKey {
-    /// Which repetition, from 0.
     pub repetition: u32,
-    /// Concurrent clients.
     pub clients: usize,
     /// Which of the rates of an open loop, from 0.
     pub rate: usize,
@@ -63,7 +58,6 @@ impl LoadKey {
 }
 
 impl WorkloadContext<'_> {
-    /// The seed for the draws of clients.
     pub(crate) fn client_seed(&self) -> u64 {
         self.load_key.client_seed(self.seed)
     }
@@ -98,7 +92,6 @@ pub trait Workload: Send + Sync {
         false
     }
 
-    /// The number of clients if the plan has none.
     fn clients(&self) -> Option<usize> {
         None
     }

@@ -39,7 +39,6 @@ pub(crate) fn systems(name: Option<&str>) -> Result<ExitCode> {
     show("system", &entries.collect::<Vec<_>>(), name)
 }
 
-/// The row of an option.
 fn row(name: &str, default: &str, meaning: &str) -> [String; 3] {
     [name, default, meaning].map(str::to_owned)
 }

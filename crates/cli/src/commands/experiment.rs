@@ -93,7 +93,6 @@ fn exit_code(outcome: &RunOutcome) -> ExitCode {
     }
 }
 
-/// The trials and how long they take.
 fn planned(experiment: &Experiment) -> Planned {
     let plan = experiment.plan();
     let trials: Vec<PlannedTrial> = plan

@@ -12,7 +12,6 @@ use net::{Clock, Runtime};
 use crate::driver_support::{address, cell, run, session, target, text, url_of};
 use crate::server;
 
-/// The failure of a login with this URL.
 fn refusal(url: String) -> Failure {
     run(|handle| async move { target(&url).connect(&handle, 0).await.unwrap_err() })
 }

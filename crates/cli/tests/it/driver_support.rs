@@ -17,7 +17,6 @@ pub(crate) fn run<T: 'static, F: Future<Output = T> + 'static>(
     runtime.block_on(body(handle)).unwrap()
 }
 
-/// A target from a URL alone.
 pub(crate) fn target(url: &str) -> Target {
     Target::mysql(Url::parse(url).unwrap().resolve(&LoginSources::default()).unwrap())
 }

@@ -195,7 +195,6 @@ fn the_clear_password_is_never_sent_without_tls() {
     }
 }
 
-/// Creates a user on the real server.
 fn make_user(name: &str, identified: &str) {
     server::sql("INSTALL PLUGIN IF NOT EXISTS ed25519 SONAME 'auth_ed25519'");
     server::sql(&format!("CREATE OR REPLACE USER {name}@localhost IDENTIFIED {identified}"));

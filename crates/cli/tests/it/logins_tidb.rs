@@ -47,7 +47,6 @@ async fn connect(handle: &Handle, url: &str) -> Result<Session, Failure> {
     Target::mysql(config).connect(handle, 0).await
 }
 
-/// Logs in and queries the current user.
 fn log_in(server: &Daemon, login: &str, mode: &str) -> Result<Datum, Failure> {
     let url = format!("mysql://{login}@127.0.0.1:{}/?ssl-mode={mode}", server.port());
     run(|handle| async move {

@@ -130,7 +130,6 @@ fn searched(sandbox: &Sandbox, command: &mut Command, password: &str) -> [Vec<St
 const WORKLOAD: &str =
     "[workloads.reads]\nkind = \"sysbench/oltp_point_select\"\ntable_size = 50\n";
 
-/// A plan for this system.
 fn plan(sandbox: &Sandbox, system: &str) -> Command {
     sandbox.file("plan.toml", &format!("{WORKLOAD}[systems.server]\n{system}\n"));
     sandbox.dyno(["run", "plan.toml"])

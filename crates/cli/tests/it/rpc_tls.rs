@@ -17,7 +17,6 @@ use crate::tls::Authority;
 
 /// A connection after its handshake.
 type Secured = StreamOwned<ServerConnection, TcpStream>;
-/// Reads one request and answers it.
 type Answer = fn(&mut Secured) -> io::Result<()>;
 
 /// The protocols, and options with which their requests have the lengths that the services expect.

@@ -14,7 +14,6 @@ use record::Run;
 use crate::own_server::Background;
 use crate::sandbox::{Sandbox, both};
 
-/// The only run in a sandbox.
 fn only_run(sandbox: &Sandbox) -> Run {
     Run::open(&sandbox.runs()[0]).unwrap()
 }
@@ -86,7 +85,6 @@ impl Counted {
         (self.passed_s * cpus as f64 - self.all_s).max(0.0)
     }
 
-    /// Time that was not counted as idle.
     fn not_idle_s(&self, cpus: u64) -> f64 {
         self.passed_s * cpus as f64 - self.idle_s
     }

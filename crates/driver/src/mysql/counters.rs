@@ -53,7 +53,6 @@ pub struct ServerCounters(Vec<Reading>);
 /// The counters of one server at one time.
 #[derive(Clone, Debug)]
 pub(crate) struct Reading {
-    /// The variables that identify the server.
     server: Vec<(String, String)>,
     counters: BTreeMap<String, u64>,
     /// The times just before the question and just after the answer.

@@ -22,7 +22,6 @@ use crate::ssl_options::SslMode;
 pub struct LoginSources {
     /// A file whose first line is the password; it must exist when it is named.
     pub password_file: Option<PathBuf>,
-    /// The password from the environment.
     pub environment_password: Option<Password>,
     /// An option file such as `~/.my.cnf`; it may be missing.
     pub option_file: Option<PathBuf>,

@@ -15,7 +15,6 @@ use serde::{Deserialize, Serialize};
 pub struct RsaKeyOptions {
     /// Whether dyno may request the key from the server.
     pub get: Option<bool>,
-    /// The file that holds the key.
     pub path: Option<PathBuf>,
 }
 
@@ -28,7 +27,6 @@ pub enum RsaKeySource {
     Nowhere,
     /// From the server: an attacker on the path could send another key and read the password.
     Server,
-    /// This key.
     Given(ServerKey),
 }
 
@@ -51,7 +49,6 @@ impl RsaKeyOptions {
 }
 
 impl RsaKeySource {
-    /// The source of the key in a login.
     pub(super) fn public_key(&self) -> PublicKey<'_> {
         match self {
             Self::Given(key) => PublicKey::Known(key),

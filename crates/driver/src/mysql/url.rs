@@ -17,17 +17,13 @@ pub(super) const PORT: u16 = 3306;
 /// as the fields of [`Url`] show. Characters with a special meaning are written as `%40` and the like.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Url {
-    /// The user, if given.
     pub user: Option<String>,
-    /// The password, if given.
     pub password: Option<Password>,
     /// Hosts and ports; empty when other sources set them.
     pub hosts: Vec<Host>,
     /// A unix socket instead of hosts.
     pub socket: Option<PathBuf>,
-    /// The database, if given.
     pub database: Option<String>,
-    /// Whether statements are prepared, if given.
     pub protocol: Option<StatementProtocol>,
     /// Options for the RSA key that encrypts a password on an open connection.
     pub rsa_key: RsaKeyOptions,
@@ -35,14 +31,11 @@ pub struct Url {
     ///
     /// [`Config::enable_cleartext_plugin`]: super::Config::enable_cleartext_plugin
     pub enable_cleartext_plugin: Option<bool>,
-    /// Options for encryption.
     pub ssl: SslOptions,
 }
 
-/// A host and its port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Host {
-    /// A name or an address.
     pub name: String,
     /// The port; the default port when absent.
     pub port: Option<u16>,
@@ -51,7 +44,6 @@ pub struct Host {
 /// An error in a URL. It never repeats the part that may hold a password.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UrlError {
-    /// Another scheme or none.
     #[error("a URL of the form mysql://user@host:3306/database is due")]
     Scheme,
     /// The port of a host is not a number. It may be a password whose `@` is missing.
@@ -60,7 +52,6 @@ pub enum UrlError {
     /// A host that is empty or cannot be distinguished from its port.
     #[error("write each host as host:port, with an IPv6 address in brackets, as [::1]:3306")]
     Host,
-    /// An option that is not known.
     #[error(
         "unknown option `{0}`; known are socket=PATH, ps=on or ps=off, ssl-mode=MODE, ssl-ca=FILE, \
              ssl-cert=FILE, ssl-key=FILE, get-server-public-key=1, server-public-key-path=FILE and \
@@ -70,11 +61,8 @@ pub enum UrlError {
     /// A value that the option does not take.
     #[error("`{option}` cannot be `{value}`; {allowed}")]
     Value {
-        /// The option.
         option: &'static str,
-        /// The value that was given.
         value: String,
-        /// The values that it allows.
         allowed: &'static str,
     },
     /// A percent sign without two hexadecimal digits, or bytes that are not UTF-8.

@@ -5,7 +5,6 @@ use measure::{ErrorClass, Failure};
 use super::{Method, Protocol, Service};
 use crate::{Address, SslOptions};
 
-/// An error in the URL of a service.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ServiceUrlError {
     /// Another scheme, or none.
@@ -58,10 +57,8 @@ impl Service {
     }
 }
 
-/// Hosts and ports, and the method.
 pub(super) type Parts = (Vec<(String, u16)>, Option<Method>);
 
-/// The parts of a URL.
 pub(super) fn parse(protocol: Protocol, url: &str) -> Result<Parts, ServiceUrlError> {
     let has_methods = protocol.has_methods();
     let path = if has_methods { "/service/method" } else { "" };

@@ -2,7 +2,6 @@
 
 use crate::Dialect;
 
-/// The SQL of SQLite.
 pub const DIALECT: Dialect = Dialect {
     begin_write: "BEGIN IMMEDIATE",
     begin_read: "BEGIN",

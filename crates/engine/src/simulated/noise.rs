@@ -131,7 +131,6 @@ impl Track {
         track
     }
 
-    /// How long the state lasts.
     fn length_ns(&mut self) -> Nanos {
         let length = match self.noise {
             Noise::Autocorrelated { time_ns, .. } => time_ns as f64 / STEPS,

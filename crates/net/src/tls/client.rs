@@ -26,10 +26,8 @@ pub enum Trust<'a> {
     Identity(Roots<'a>),
 }
 
-/// Authorities that are trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Roots<'a> {
-    /// Those that this machine trusts.
     System,
     /// These certificates, in PEM form.
     Pem(&'a [u8]),
@@ -40,7 +38,6 @@ pub enum Roots<'a> {
 pub struct ClientCertificate<'a> {
     /// The certificate and the intermediate ones, in PEM form.
     pub chain_pem: &'a [u8],
-    /// Its private key in PEM form.
     pub key_pem: &'a [u8],
 }
 

@@ -9,7 +9,6 @@ use measure::{Connections, Gap, Host, Nanos, Series, Server, Watched};
 use super::slot::Slot;
 use crate::TrialRecord;
 
-/// The watched data of all windows.
 pub(super) fn pooled(windows: &[(&TrialRecord, Slot)]) -> Watched {
     let mut all = Watched::default();
     let mut known = HashMap::new();

@@ -7,7 +7,6 @@ use crate::covariates::Controlled;
 use crate::noise_floor;
 use crate::number::TimeUnit;
 
-/// A row of the table.
 #[derive(Debug)]
 pub(crate) struct Row {
     /// Variant, workload and load.
@@ -19,7 +18,6 @@ pub(crate) struct Row {
     pub(super) crashes: usize,
 }
 
-/// A figure of a row.
 #[derive(Debug)]
 pub(super) struct Compared {
     pub(super) figure: Figure,
@@ -60,7 +58,6 @@ impl Row {
 }
 
 impl Compared {
-    /// The comparison that counts.
     pub(super) fn found(&self) -> Option<Comparison> {
         self.controlled.as_ref().map(Controlled::answer)
     }

@@ -25,11 +25,9 @@ pub(crate) struct Fleet {
     generators: Vec<Generator>,
     keep_copies: bool,
     go_on_without_lost: bool,
-    /// How many loads there were.
     loads: u64,
 }
 
-/// One generator of the plan.
 struct Generator {
     name: String,
     place: Place,
@@ -72,7 +70,6 @@ impl Fleet {
         Ok(Some(fleet))
     }
 
-    /// The host of each generator.
     pub(crate) fn hosts(&self) -> Vec<HostFacts> {
         self.generators.iter().map(|generator| generator.host.clone()).collect()
     }
@@ -95,7 +92,6 @@ impl Fleet {
         SharedLoad { fleet: self, parts, known: KnownGenerators::default() }
     }
 
-    /// Starts those that do not run.
     fn start_missing(&mut self, stop: &Stop) -> Result<()> {
         let keep_copies = self.keep_copies;
         let results = thread::scope(|scope| {

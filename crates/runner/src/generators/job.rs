@@ -21,13 +21,11 @@ use crate::test_bed::TestBed;
 use crate::trial::load_key;
 use crate::trial_watch::{Peers, host_period};
 
-/// One generator's job in a trial.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct GeneratorJob {
     workload: JobWorkload,
     access: JobAccess,
     secrets: JobSecrets,
-    /// The name of the system in the plan.
     system: String,
     seed: u64,
     load_key: LoadKey,
@@ -44,7 +42,6 @@ pub(crate) struct GeneratorJob {
     connections_period: Option<Duration>,
 }
 
-/// How the clients reach the system.
 #[derive(Serialize, Deserialize)]
 enum JobAccess {
     Database(PortableTarget),

@@ -39,7 +39,6 @@ impl JobWorkload {
         read_workload(&self.plan, &Files::shipped(self.files.clone()))
     }
 
-    /// Its kind.
     pub(super) fn kind(&self) -> &str {
         &self.plan.kind
     }

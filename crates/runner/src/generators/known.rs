@@ -16,12 +16,10 @@ use super::own_connections::Told;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KnownGenerators(Arc<Mutex<Vec<Known>>>);
 
-/// One generator.
 #[derive(Debug)]
 struct Known {
     record: GeneratorRecord,
     process: Option<ProcessIdentity>,
-    /// What it has told last of its connections to the system.
     connections: Option<Told>,
     /// The sum of its measured intervals.
     total: Tally,
@@ -65,14 +63,12 @@ impl KnownGenerators {
         }
     }
 
-    /// A generator has counted a part of an interval.
     pub(crate) fn interval(&self, generator: usize, part: &Interval) {
         if part.phase == Phase::Measure {
             self.with(generator, |one| one.total.merge(&part.tally));
         }
     }
 
-    /// A generator is done.
     pub(crate) fn end(&self, generator: usize, end: &GeneratorEnd<'_>) {
         self.with(generator, |one| {
             one.edges = end.edges.clone();
@@ -92,7 +88,6 @@ impl KnownGenerators {
         name
     }
 
-    /// What a generator has seen of itself.
     pub(super) fn watched(&self, generator: usize, watched: Watched) {
         self.with(generator, |one| {
             one.record.generator = watched.generator;
@@ -100,7 +95,6 @@ impl KnownGenerators {
         });
     }
 
-    /// A generator has told of its connections to the system.
     pub(super) fn told_connections(&self, generator: usize, told: Told) {
         self.with(generator, |one| one.connections = Some(told));
     }
@@ -135,7 +129,6 @@ impl KnownGenerators {
         });
     }
 
-    /// The generators that are lost.
     pub(super) fn lost_ones(&self) -> Vec<usize> {
         let all = self.all();
         let lost = all.iter().enumerate().filter(|(_, one)| one.record.lost.is_some());
@@ -160,7 +153,6 @@ impl KnownGenerators {
         ClientUsage::sum(&each)
     }
 
-    /// The generators for the record.
     pub(crate) fn records(&self, operations: &[Operation]) -> Vec<GeneratorRecord> {
         let record = |one: &Known| {
             let mut record = one.record.clone();

@@ -14,7 +14,6 @@ use super::message::{FromGenerator, ToldReading};
 /// The subcommand of dyno that is a generator.
 const COMMAND: &str = "generator";
 
-/// A generator that runs.
 pub(super) struct Member {
     pub(super) peer: Peer,
     pub(super) sender: Sender,
@@ -27,7 +26,6 @@ struct Incoming(Mutex<State>);
 
 #[derive(Default)]
 struct State {
-    /// The load in progress.
     sink: Option<Sink>,
     /// Why nothing more will come.
     lost: Option<String>,
@@ -81,7 +79,6 @@ impl Incoming {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The thread that receives.
     fn fill(&self, receiver: &Receiver) {
         loop {
             match receiver.receive() {

@@ -14,14 +14,11 @@ use crate::generator_watch::STALLS_MAX;
 pub(super) enum ToGenerator {
     /// Offer a part of a load.
     Job { load: u64, part: Part, job: Box<GeneratorJob> },
-    /// A command on that load.
     Command { load: u64, command: Command },
 }
 
-/// From a generator.
 #[derive(Serialize, Deserialize)]
 pub(super) enum FromGenerator {
-    /// A report on a load.
     Report { load: u64, report: Report },
     /// What its kernel counts of its connections to the system.
     Connections { load: u64, told: Result<ToldReading, String> },

@@ -13,7 +13,6 @@ use crate::trial_watch::{ConnectionWatch, Continue, Peers, WatchCommand};
 /// What a generator tells of its connections: a reading, and whether it is the last, or why there is none.
 pub(super) type Told = Result<(ConnectionsReading, bool), String>;
 
-/// A thread that reads the counters.
 pub(super) struct OwnConnections {
     commands: Sender<WatchCommand>,
 }

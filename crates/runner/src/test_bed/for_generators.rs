@@ -25,7 +25,6 @@ impl TestBed<'_> {
         &self.sql.run_session
     }
 
-    /// The addresses that clients connect to.
     pub(crate) fn endpoints(&self) -> Vec<Endpoint> {
         match self.running.access() {
             Access::Database(target) => target.endpoints(),

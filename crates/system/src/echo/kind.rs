@@ -31,7 +31,6 @@ struct Echo {
 /// The settings of an echo server in a process of its own.
 #[derive(Clone, Debug)]
 pub struct EchoProcess {
-    /// The number of its threads.
     pub threads: NonZero<usize>,
     /// The CPUs that it may use; all of them when `None`.
     pub cpus: Option<CpuSet>,
@@ -43,7 +42,6 @@ impl Default for EchoProcess {
     }
 }
 
-/// Reads the options of an echo server.
 pub(crate) fn read(options: &Options, _folder: &Path) -> Result<Box<dyn System>, Vec<Problem>> {
     let mut reader = options.reader();
     // Clients tell the sizes, so that they are options of the workload alone.
@@ -109,7 +107,6 @@ impl EchoProcess {
 
 #[derive(Debug)]
 struct EchoRecipe {
-    /// dyno itself.
     program: PathBuf,
     settings: EchoProcess,
 }

@@ -94,7 +94,6 @@ fn read(
 }
 
 impl Managed {
-    /// The program: that of the plan, or a build.
     fn program(&self, listener: &mut ProgressListener<'_>) -> anyhow::Result<PathBuf> {
         match &self.binary {
             Some(binary) if !is_executable(binary) => {

@@ -20,7 +20,6 @@ const INSTALL_BOUND: Duration = Duration::from_secs(10 * 60);
 /// MariaDB's programs on this machine.
 #[derive(Clone, Debug)]
 pub(super) struct Programs {
-    /// The server.
     pub server: PathBuf,
     /// The program that makes a data folder.
     install: PathBuf,

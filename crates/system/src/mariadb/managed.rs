@@ -19,7 +19,6 @@ use crate::{ProgressListener, Running, System};
 /// Arguments that dyno sets, to find the server and its data. For the user there is a separate option.
 const RESERVED_ARGUMENTS: [&str; 6] = ["port", "P", "socket", "datadir", "user", "u"];
 
-/// How clients connect to the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Connect {
     Tcp,

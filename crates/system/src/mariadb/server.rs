@@ -67,7 +67,6 @@ pub(super) fn start_watched(
     Daemon::start(MariaDb { programs, settings, account, secret }, scratch, listener)
 }
 
-/// How MariaDB is started.
 #[derive(Debug)]
 struct MariaDb {
     programs: Programs,

@@ -14,7 +14,6 @@ use crate::daemon::Daemon;
 use crate::secret::Secret;
 use crate::{ProgressListener, Running, System, options};
 
-/// The values of `source` in a plan.
 const SOURCES: [(&str, Source); 4] = [
     ("any", Source::Any),
     ("path", Source::Path),

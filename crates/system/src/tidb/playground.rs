@@ -20,7 +20,6 @@ use crate::{LostMember, MetricsEndpoint, ProgressListener, ServerProcess};
 /// The role of the process that dyno starts.
 const ROLE: &str = "tiup";
 
-/// A running playground.
 pub(super) struct Playground {
     pub(super) daemon: Daemon,
     /// The pages on which its servers expose their metrics, once they are known.
@@ -44,7 +43,6 @@ impl Playground {
     }
 }
 
-/// How a playground is started.
 #[derive(Debug)]
 struct TiUp {
     tiup: PathBuf,

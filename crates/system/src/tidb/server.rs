@@ -60,7 +60,6 @@ const FIRST_STATEMENTS: &str = "initialize-sql-file";
 /// Arguments that dyno sets, to find the server.
 pub(crate) const RESERVED_ARGUMENTS: [&str; 2] = ["P", "status"];
 
-/// The storage of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Storage {
     /// Its own storage, in its folder.
@@ -78,7 +77,6 @@ pub fn start(binary: PathBuf, settings: Settings, scratch: &Path) -> anyhow::Res
     Daemon::start(tidb, scratch, &mut ignore_progress)
 }
 
-/// How TiDB is started.
 #[derive(Debug)]
 pub(crate) struct TiDb {
     binary: PathBuf,

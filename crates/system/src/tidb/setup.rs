@@ -21,7 +21,6 @@ pub(crate) struct ServerSetup {
 }
 
 impl ServerSetup {
-    /// Reads `settings` and `ps`.
     pub(crate) fn read(reader: &mut OptionReader<'_>) -> Self {
         Self {
             variables: reader.settings("settings"),

@@ -29,7 +29,6 @@ struct Managed {
     environment: Vec<(String, String)>,
 }
 
-/// The servers that the plan requests in a role.
 #[derive(Clone, Debug)]
 struct RequestedServers {
     role: Role,

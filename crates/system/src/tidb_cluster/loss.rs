@@ -2,12 +2,10 @@
 
 use super::member::Role;
 
-/// What happens when a member exits by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OnMemberExit {
     /// The others go on, as long as clients can be served.
     Continue,
-    /// The cluster has crashed.
     Crash,
 }
 

@@ -7,19 +7,15 @@ use plan::OptionReader;
 use crate::options;
 use crate::tidb::{RESERVED_ARGUMENTS, Settings};
 
-/// The role of a server in the cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     /// Knows the location of the data, and hands out timestamps.
     Pd,
-    /// Keeps the data.
     TiKv,
-    /// Speaks SQL.
     TiDb,
 }
 
 impl Role {
-    /// Its name in options, metrics and processes.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Pd => "pd",
@@ -28,7 +24,6 @@ impl Role {
         }
     }
 
-    /// The usual name of the program.
     pub(super) fn program(self) -> &'static str {
         match self {
             Self::Pd => "pd-server",
@@ -48,7 +43,6 @@ impl Role {
         }
     }
 
-    /// The name of an option of this role.
     fn option(self, name: &str) -> String {
         format!("{}_{name}", self.name())
     }

@@ -16,9 +16,7 @@ const DEBUG_FOLDER: &str = "debug";
 /// Where a program comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Choice {
-    /// It is searched by its usual name.
     Usual,
-    /// The user names it.
     Named(PathBuf),
 }
 
@@ -82,7 +80,6 @@ impl Program {
         self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// Its version, if it reports it.
     pub(super) fn version(&self) -> Option<&str> {
         self.labelled("Release Version").map(|version| version.trim_start_matches('v'))
     }

@@ -10,7 +10,6 @@ use crate::transaction_loop::{FailedTransaction, WorkloadClient};
 /// The only operation.
 const CALL: OperationId = OperationId(0);
 
-/// A client on a shared connection.
 pub(super) struct RpcClient {
     slot: Slot,
     body: Body,

@@ -59,7 +59,6 @@ impl Payload {
 }
 
 impl Body {
-    /// Draws the body of the next request.
     #[inline]
     pub(super) fn draw(&mut self) {
         match self {

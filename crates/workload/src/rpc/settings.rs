@@ -37,7 +37,6 @@ const CALLER: Text = text("caller", CALLER_DEFAULT, "tRPC: name of the sender in
 const ANSWER_SIZE: Number<u64> =
     number("answer_size", 27, 1..=1 << 30, "tcp: length of answers, bytes");
 
-/// All options of calls.
 pub(crate) const OPTIONS: OptionList = &[
     &CONNECTIONS,
     &METHOD,
@@ -55,7 +54,6 @@ pub(crate) const OPTIONS: OptionList = &[
     &ANSWER_SIZE,
 ];
 
-/// The checked options.
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
     /// How many connections the clients share; `None` for one each.

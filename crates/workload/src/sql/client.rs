@@ -54,7 +54,6 @@ impl SqlLoad {
     }
 }
 
-/// The operations of all transactions: each transaction is followed by its statements.
 fn operations(transactions: &[Transaction]) -> (Vec<Operation>, Vec<TransactionIds>) {
     let mut all = Vec::new();
     let mut add = |name: &str, kind| {
@@ -82,7 +81,6 @@ fn operations(transactions: &[Transaction]) -> (Vec<Operation>, Vec<TransactionI
     (all, ids)
 }
 
-/// Names of statements. Equal names get numbers.
 fn statement_names(statements: &[Statement]) -> Vec<String> {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     statements
@@ -138,10 +136,8 @@ enum SessionStatement {
 pub(super) struct SqlClient {
     shared: Arc<SqlLoad>,
     session: Session,
-    /// For each transaction, its statements.
     ready: Vec<Vec<SessionStatement>>,
     memory: Variables,
-    /// The current transaction.
     drawn: usize,
     /// The error of an expression, which prevents the current transaction from running.
     trouble: Option<Failure>,

@@ -27,7 +27,6 @@ const VARIABLES: Text = text(
     "values that go before \\set at the head of the file, such as { n = 1000 }",
 );
 
-/// One or several files.
 pub(crate) struct SqlWorkload {
     /// The files as the plan names them.
     kind: String,
@@ -43,7 +42,6 @@ pub(crate) struct SqlWorkload {
     prepared: Mutex<BTreeSet<String>>,
 }
 
-/// All transactions with their weights.
 pub(super) struct Mix {
     pub(super) transactions: Vec<Transaction>,
     /// For each transaction: the sum of the shares up to and including it; the last is 1.

@@ -23,14 +23,12 @@ pub(super) struct BulkLoad {
     connector: Connector,
     errors: ErrorPolicy,
     statement_bytes: usize,
-    /// The ids of each table, which all clients of the table share.
     ids: Vec<TableIds>,
 }
 
 /// The ids of a table's new rows: a sequence of blocks, each of one INSERT. Generators take the blocks in turn.
 struct TableIds {
     part: LoadPart,
-    /// The bytes of an INSERT for its rows.
     bytes: usize,
     /// The first id of this generator's next block.
     next: AtomicU64,
@@ -67,7 +65,6 @@ impl TableIds {
     }
 }
 
-/// How an INSERT into a table begins.
 fn head(table: usize) -> String {
     format!("INSERT INTO sbtest{} VALUES", table + 1)
 }
@@ -133,12 +130,10 @@ async fn begin_after_last_row(
 pub(super) struct BulkClient {
     shared: Arc<BulkLoad>,
     session: Session,
-    /// Counted from 0.
     table: usize,
     text: String,
 }
 
-/// Writes an INSERT, and takes the ids for it.
 fn write_insert(text: &mut String, table: usize, ids: &TableIds) {
     text.clear();
     text.push_str(&head(table));
@@ -192,7 +187,6 @@ impl WorkloadClient for BulkClient {
 mod tests {
     use super::*;
 
-    /// The ids of a table from `first` on.
     fn ids(table: usize, first: u64, bytes: usize, part: LoadPart) -> TableIds {
         let ids = TableIds::new(table, bytes, part);
         ids.begin(first);

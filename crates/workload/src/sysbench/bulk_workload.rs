@@ -19,7 +19,6 @@ use crate::policy::{ErrorPolicy, IGNORE_ERRORS, TRANSIENT_ERRORS};
 use crate::shared::SharedLoad;
 use crate::{Workload, WorkloadContext};
 
-/// The options of `bulk_insert`.
 pub(crate) const BULK_OPTIONS: OptionList =
     &[&TABLES, &STATEMENT_BYTES, &ENGINE, &CREATE_TABLE_OPTIONS, &TRANSIENT_ERRORS, &IGNORE_ERRORS];
 
@@ -33,7 +32,6 @@ const STATEMENT_BYTES: Size = Size {
     meaning: "length of one INSERT",
 };
 
-/// `bulk_insert` with its options.
 pub(crate) struct BulkInsert {
     tables: u64,
     statement_bytes: usize,
@@ -146,7 +144,6 @@ impl Workload for BulkInsert {
     }
 }
 
-/// The first cell of the first row.
 pub(super) fn first_cell(rows: &[Vec<Datum>]) -> Option<&Datum> {
     rows.first().and_then(|row| row.first())
 }

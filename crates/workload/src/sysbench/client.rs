@@ -37,7 +37,6 @@ impl Shared for OltpLoad {
     }
 }
 
-/// A connected client.
 pub(super) struct OltpClient {
     load: Arc<OltpLoad>,
     connection: Connection,

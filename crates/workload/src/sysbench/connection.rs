@@ -77,7 +77,6 @@ impl Operations {
     }
 }
 
-/// The session of one client.
 pub(super) struct Connection {
     session: Session,
     /// For each query and table, `query * tables + table - 1`; only those that the script needs.
@@ -87,7 +86,6 @@ pub(super) struct Connection {
     is_in_transaction: bool,
 }
 
-/// The inputs for opening a connection.
 pub(super) struct ConnectionPlan<'a> {
     pub(super) connector: &'a Connector,
     pub(super) settings: &'a Settings,
@@ -158,7 +156,6 @@ impl Connection {
         }
     }
 
-    /// Starts the transaction.
     pub(super) async fn begin(
         &mut self,
         handle: &mut ClientHandle,
@@ -171,7 +168,6 @@ impl Connection {
         answer.map(drop)
     }
 
-    /// Commits the transaction.
     pub(super) async fn commit(
         &mut self,
         handle: &mut ClientHandle,
@@ -207,7 +203,6 @@ fn index(query: Query, table: u64, tables: u64) -> usize {
     query as usize * tables as usize + (table - 1) as usize
 }
 
-/// Counts a statement that was answered.
 #[inline]
 pub(super) fn record(
     handle: &mut ClientHandle,

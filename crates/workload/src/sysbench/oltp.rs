@@ -24,7 +24,6 @@ use crate::{Workload, WorkloadContext};
 enum Origin {
     /// This process, and no load has run since.
     Pristine,
-    /// This process.
     Used,
     /// Another program, or another process of dyno's.
     Elsewhere,
@@ -36,7 +35,6 @@ fn missing_max(rows: u64) -> u64 {
     (rows / 100).max(100).min(rows / 10)
 }
 
-/// A script with its options.
 pub(crate) struct Oltp {
     script: Script,
     settings: Settings,

@@ -13,9 +13,7 @@ use crate::WorkloadContext;
 use crate::parallel::{interrupted, on_session, parallel_for, run_all, workers};
 use crate::removal::{self, take_away};
 
-/// The tables of one workload.
 pub(super) trait Tables: Send + Sync {
-    /// The number of tables: sbtest1 and so on.
     fn tables(&self) -> u64;
 
     /// The CREATE TABLE statement.
@@ -167,7 +165,6 @@ fn finish(
     })
 }
 
-/// Drops tables.
 pub(super) fn drop_tables(context: &WorkloadContext<'_>, tables: &[u64]) -> Result<(), Failure> {
     removal::drop_tables(context, tables.iter().map(|table| schema::name(*table)))
 }

@@ -40,7 +40,6 @@ const SCRIPTS: [&str; 11] = [
     "bulk_insert",
 ];
 
-/// Options that keep a script small.
 fn small(script: &str) -> &'static str {
     match script {
         "select_random_points" | "select_random_ranges" => "table_size = 300",

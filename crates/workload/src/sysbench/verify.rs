@@ -15,7 +15,6 @@ use crate::random::Random;
 /// Rows of each table whose values are checked.
 const SAMPLED_ROWS: usize = 100;
 
-/// The expected contents of a table.
 #[derive(Clone, Debug)]
 pub(super) struct Expected {
     /// The table size: statements ask for ids from 1 to it.
@@ -30,7 +29,6 @@ pub(super) struct Expected {
     pub(super) engine: Option<String>,
     /// The highest allowed value of column k: the table's size if nothing was updated.
     pub(super) highest_k: i64,
-    /// Whether the table must have an index on k.
     pub(super) has_index_on_k: bool,
     /// Whether the table must number new rows by itself.
     pub(super) numbers_rows: bool,
@@ -38,7 +36,6 @@ pub(super) struct Expected {
     pub(super) seed: u64,
 }
 
-/// Checks tables in parallel.
 pub(super) fn verify(
     context: &WorkloadContext<'_>,
     tables: &[u64],
@@ -163,7 +160,6 @@ fn remark(table: u64, wanted: u64, (seen, asked_for): (u64, u64)) -> Option<Stri
     })
 }
 
-/// Checks the values of some rows.
 async fn check_sample(session: &mut Session, table: u64, wanted: &Expected) -> Result<(), Failure> {
     if wanted.rows == 0 {
         return Ok(());

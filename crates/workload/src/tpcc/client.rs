@@ -45,7 +45,6 @@ impl Shared for TpccLoad {
     }
 }
 
-/// A connected terminal.
 pub(super) struct TpccClient {
     shared: Arc<TpccLoad>,
     tpcc_session: TpccSession,
@@ -54,7 +53,6 @@ pub(super) struct TpccClient {
     random: Random,
     /// The next kind, if it has been drawn already.
     next: Option<Kind>,
-    /// The kind of the last transaction.
     last: Option<Kind>,
     inputs: Option<(Kind, Inputs)>,
 }

@@ -46,7 +46,6 @@ pub(super) fn prepare(
     around(context, &context.sql.after_prepare)
 }
 
-/// Reuses existing tables.
 fn reuse(
     context: &WorkloadContext<'_>,
     settings: &Settings,
@@ -69,7 +68,6 @@ fn reuse(
     around(context, &context.sql.after_prepare)
 }
 
-/// The tables that exist.
 fn existing(context: &WorkloadContext<'_>) -> Result<Vec<Table>, Failure> {
     let list_columns = context.target.dialect().list_columns;
     on_session(context, async move |session| {

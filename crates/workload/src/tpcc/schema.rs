@@ -9,7 +9,6 @@ use measure::Failure;
 use super::settings::Settings;
 use crate::parallel::unsuitable;
 
-/// A table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Table {
     Item,
@@ -60,7 +59,6 @@ impl Table {
         }
     }
 
-    /// Names of its columns.
     pub(super) fn column_names(self) -> Vec<&'static str> {
         self.columns().iter().map(|(name, _)| *name).collect()
     }

@@ -10,7 +10,6 @@ use crate::session::ISOLATION;
 
 /// More than fits on any test bed; numbers stay far below the limit of INT.
 const MOST_WAREHOUSES: u64 = 1_000_000;
-/// The servers' maximum.
 const MOST_PARTITIONS: u64 = 8_192;
 
 const WAREHOUSES: Number<u64> =
@@ -45,7 +44,6 @@ const CHECK: Flag = flag(
     "the twelve consistency conditions (clause 3.3.2) are checked before and after the load",
 );
 
-/// The options of `tpcc`.
 pub(crate) const OPTIONS: OptionList = &[
     &WAREHOUSES,
     &PARTITIONS,
@@ -59,7 +57,6 @@ pub(crate) const OPTIONS: OptionList = &[
     &IGNORE_ERRORS,
 ];
 
-/// Checked options.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Settings {
     pub(super) warehouses: u64,

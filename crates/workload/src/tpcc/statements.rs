@@ -5,19 +5,16 @@ use measure::{Failure, OperationKind};
 
 use super::inputs::LINES_MAX;
 
-/// Districts of a warehouse.
 const DISTRICTS: usize = 10;
 
 /// A statement with a fixed number of parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Query {
-    /// New-Order.
     BuyerAndTax,
     TakeOrderNumber,
     OrderNumberAndTax,
     InsertOrder,
     InsertNewOrder,
-    /// Payment.
     WarehouseAndDistrict,
     CustomersByName,
     Pay,
@@ -25,12 +22,10 @@ pub(super) enum Query {
     InsertHistory,
     AddToDistrict,
     AddToWarehouse,
-    /// Order-Status.
     StatusByName,
     StatusById,
     LastOrder,
     OrderLines,
-    /// Delivery.
     OldestNewOrder,
     DeleteNewOrders,
     OrderCustomers,
@@ -38,7 +33,6 @@ pub(super) enum Query {
     SumAmounts,
     SetDelivered,
     CreditCustomers,
-    /// Stock-Level.
     NextOrderNumber,
     CountLowStocks,
 }
@@ -305,7 +299,6 @@ impl LineQuery {
     }
 }
 
-/// All statements of one client.
 pub(super) struct Statements {
     fixed: Vec<Statement>,
     /// For each [`LineQuery`] and number of lines from 1; entries that are never used hold a statement of `fixed`.

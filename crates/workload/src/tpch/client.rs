@@ -36,7 +36,6 @@ struct Stream {
     load: Arc<TpchLoad>,
     /// `None` after a failure that broke it.
     session: Option<Session>,
-    /// The number of the session on the server.
     number: Option<String>,
 }
 
@@ -144,7 +143,6 @@ fn count(handle: &mut ClientHandle, statements: refresh::Statements) {
     (0..statements.others).for_each(|_| handle.count(OperationKind::Other));
 }
 
-/// The cells of an answer as texts.
 pub(super) fn texts(rows: Vec<Vec<Datum>>) -> Rows {
     let text = |datum: Datum| match datum {
         Datum::Null => "NULL".to_owned(),

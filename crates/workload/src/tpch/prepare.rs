@@ -95,7 +95,6 @@ fn beginning(settings: &Settings) -> String {
     format!("scale {}", settings.scale)
 }
 
-/// Reuses existing tables.
 fn reuse(context: &WorkloadContext<'_>, settings: &Settings, found: &Found) -> Result<(), Failure> {
     if !found.done.is_empty() {
         return Err(unsuitable(format!(
@@ -192,7 +191,6 @@ fn fill(
     })
 }
 
-/// Loads a chunk in one transaction.
 async fn load(
     session: &mut Session,
     dialect: &Dialect,
@@ -210,7 +208,6 @@ async fn load(
     together.commit().await
 }
 
-/// Adds rows to a table.
 struct TableRows<'a>(BatchWriter<'a>);
 
 impl Sink for TableRows<'_> {

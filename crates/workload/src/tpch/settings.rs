@@ -51,7 +51,6 @@ const PLANS: Choice<Plans> = choice(
     "query plans in the record: none, explain, or analyze, which runs each query once more",
 );
 
-/// The options of `tpch`.
 pub(crate) const OPTIONS: OptionList =
     &[&SCALE, &PARAMETERS, &ORDER, &ASKED, &REFRESH, &INDEXES, &CHECK, &LOAD_DATA_LOCAL, &PLANS];
 
@@ -62,14 +61,12 @@ pub(super) enum Parameters {
     Random,
 }
 
-/// The order of the queries in a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
     Specified,
     Ascending,
 }
 
-/// Which query plans are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Plans {
     None,
@@ -77,7 +74,6 @@ pub(super) enum Plans {
     Analyze,
 }
 
-/// Checked options.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Settings {
     pub(super) scale: f64,
@@ -87,7 +83,6 @@ pub(super) struct Settings {
     pub(super) asked: Option<Vec<usize>>,
     pub(super) has_refresh: bool,
     pub(super) has_indexes: bool,
-    /// Whether answers are checked.
     pub(super) has_check: bool,
     pub(super) is_local: bool,
     pub(super) plans: Plans,

@@ -46,7 +46,6 @@ impl Shared for YcsbLoad {
     }
 }
 
-/// A connected client.
 pub(super) struct YcsbClient {
     load: Arc<YcsbLoad>,
     session: Session,
@@ -304,7 +303,6 @@ impl WorkloadClient for YcsbClient {
     }
 }
 
-/// Draws the number of records of a scan.
 struct ScanDraw {
     length: ScanLength,
     ranks: Zipfian,

@@ -24,7 +24,7 @@ pub(super) struct Inserts {
     guess: u64,
     /// Numbers that this generator has handed out.
     taken: AtomicU64,
-    /// So many of these, from the first on, are acknowledged.
+    /// The number of these that are acknowledged without a gap, from the first on.
     done: AtomicU64,
     /// The first of this generator's numbers that is not.
     own_end: AtomicU64,
@@ -59,7 +59,6 @@ impl Start {
         }
     }
 
-    /// The position of a number of the sequence.
     #[inline]
     fn position(&self, number: u64) -> u64 {
         match number.checked_sub(self.next) {
@@ -105,7 +104,6 @@ impl Inserts {
         let _ = self.start.set(start);
     }
 
-    /// A number that no other client gets.
     #[inline]
     pub(super) fn take(&self) -> u64 {
         let taken = self.taken.fetch_add(1, Ordering::Relaxed);
@@ -160,7 +158,6 @@ impl Inserts {
         self.own_next().map_or_else(Vec::new, news)
     }
 
-    /// The news of another generator.
     pub(super) fn on_news(&self, generator: usize, news: &[u64]) {
         let (Some(told), &[end, next]) = (self.told_ends.get(generator), news) else { return };
         told.fetch_max(end, Ordering::SeqCst);

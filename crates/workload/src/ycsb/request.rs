@@ -97,7 +97,6 @@ impl Request {
         }
     }
 
-    /// Its name in options.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Uniform => "uniform",
@@ -109,7 +108,6 @@ impl Request {
         }
     }
 
-    /// Which requests it makes, in words.
     pub(super) fn describe(self) -> String {
         match self {
             Self::Zipfian(Zipf::Ycsb) => {

@@ -95,7 +95,6 @@ const RETRY_LIMIT: Number<u64> = number(
 const RETRY_INTERVAL: Number<f64> =
     number("core_workload_insertion_retry_interval", 3.0, 0.0..=3600.0, "seconds before it does");
 
-/// Checked properties.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Settings {
     pub(super) preset: Preset,
@@ -119,7 +118,6 @@ pub(super) struct Settings {
     pub(super) operations: u64,
     /// `maxexecutiontime`; 0 if not given.
     pub(super) time: Duration,
-    /// `threadcount`, if given.
     pub(super) clients: Option<usize>,
     /// A note for each property that changes nothing.
     pub(super) notes: Vec<String>,
@@ -130,7 +128,6 @@ pub(super) struct Settings {
     pub(super) errors: ErrorPolicy,
 }
 
-/// The number of records of a scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ScanLength {
     pub(super) least: u64,
@@ -165,7 +162,6 @@ impl Settings {
         Ok(settings)
     }
 
-    /// The key format of data of that tool.
     pub(super) fn format(&self, key_scheme: KeyScheme) -> KeyFormat {
         KeyFormat {
             prefix: self.prefix.clone(),

@@ -72,7 +72,6 @@ pub(crate) struct LoginRequest<'a> {
 }
 
 impl LoginRequest<'_> {
-    /// Appends the packet.
     pub(crate) fn encode(&self, out: &mut Vec<u8>, sequence: u8) {
         let start = start_packet(out);
         append_login_head(out, self.capabilities);
@@ -117,7 +116,6 @@ fn append_zero_ended(out: &mut Vec<u8>, text: &str) {
 pub(crate) enum AuthReply {
     /// Accepted; the session begins with these status bits.
     Accepted { status: u16 },
-    /// Refused.
     Refused(ServerError),
     /// A request to prove the password with another method. The challenge is as the server sent it, up to 64 bytes;
     /// in some methods it ends with a zero.

@@ -37,7 +37,6 @@ fn identified(text: &str, from: usize) -> Option<Range<usize>> {
     }
 }
 
-/// The text in the quotes that begin here.
 fn quoted(text: &str, from: usize) -> Option<Range<usize>> {
     let fence = fence(&text[from..]);
     let inside = from + fence.len();
