@@ -100,10 +100,7 @@ pub struct Quality {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum NoScaling {
     /// There are too few different numbers of clients.
-    FewLevels {
-        levels: usize,
-        needed: usize,
-    },
+    FewLevels { levels: usize, needed: usize },
     /// A trial with this number of clients had no throughput at all.
     NoThroughput(usize),
     /// The residuals are larger than chance and the least difference explain.

@@ -17,7 +17,9 @@ const STALL_FACTOR: u64 = 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum ConnectionEvent {
     /// It broke, with the turn of a client that began then.
-    Lost { since: Nanos },
+    Lost {
+        since: Nanos,
+    },
     Reconnected,
     /// A transaction on the new connection was answered.
     Back,

@@ -77,20 +77,13 @@ pub struct ClientOutcome {
 pub enum TrialError {
     /// A client could not connect or prepare.
     #[error("client {client} of {clients} could not start: {failure}")]
-    Start {
-        client: usize,
-        clients: usize,
-        failure: Failure,
-    },
+    Start { client: usize, clients: usize, failure: Failure },
     /// Connecting took too long.
     #[error(
         "{clients} clients were not connected within {timeout:?}; the server may be overloaded or \
          not answering"
     )]
-    StartTimeout {
-        clients: usize,
-        timeout: Duration,
-    },
+    StartTimeout { clients: usize, timeout: Duration },
     /// The system under test exited before the load began.
     #[error("{0}")]
     Crashed(String),
@@ -102,19 +95,13 @@ pub enum TrialError {
     Observer(#[from] io::Error),
     /// The machine refused a thread, usually because of a limit.
     #[error("cannot start {workers} threads for the load: {cause}")]
-    Thread {
-        workers: usize,
-        cause: io::Error,
-    },
+    Thread { workers: usize, cause: io::Error },
     /// Generators of the load could not be reached.
     #[error("{0}")]
     Generators(String),
     /// A generator of the load could not start, or was lost before the load began.
     #[error("generator {generator}: {reason}")]
-    Generator {
-        generator: String,
-        reason: String,
-    },
+    Generator { generator: String, reason: String },
     #[error("{0}")]
     Loop(Failure),
 }

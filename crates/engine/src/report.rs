@@ -29,23 +29,41 @@ pub(crate) enum UnitReport {
         before_start: bool,
     },
     /// Something happened to a client's connection, on the trial's clock.
-    Connection { at: Nanos, event: ConnectionEvent },
+    Connection {
+        at: Nanos,
+        event: ConnectionEvent,
+    },
     /// A connection broke, and reconnecting is off.
     Disconnected {
         #[serde(with = "failure")]
         failure: Failure,
     },
-    Overloaded { backlog: u64 },
+    Overloaded {
+        backlog: u64,
+    },
     /// How many arrivals waited for a client of this unit when the trial ended early.
-    Backlog { backlog: u64 },
+    Backlog {
+        backlog: u64,
+    },
     /// Interval `index` is closed, without the part of these workers, which stand still.
-    Closed { index: usize, interval: Box<Interval>, missing: Vec<usize>, news: Vec<u64> },
+    Closed {
+        index: usize,
+        interval: Box<Interval>,
+        missing: Vec<usize>,
+        news: Vec<u64>,
+    },
     /// What a worker had counted in an interval that was reported without it.
-    Late { interval: Box<Interval> },
+    Late {
+        interval: Box<Interval>,
+    },
     /// A command came so late that the unit had passed the time that it names.
-    Passed { late_ns: Nanos },
+    Passed {
+        late_ns: Nanos,
+    },
     /// The unit cannot offer its load, or no longer.
-    Broken { reason: String },
+    Broken {
+        reason: String,
+    },
     Done(Box<PartEnd>),
 }
 

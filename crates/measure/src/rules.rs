@@ -54,9 +54,7 @@ pub enum Formula {
     Rate,
     /// A period by the geometric mean of the operations' times, times a scale. There is none unless each of them
     /// succeeded.
-    Power {
-        scale: f64,
-    },
+    Power { scale: f64 },
     /// Successes in a period, times a scale. There is none unless so many of them succeeded.
     Throughput {
         scale: f64,

@@ -12,9 +12,7 @@ pub enum RecordError {
         "no space is left for {}; what was measured until now is kept, make room or choose another \
          place with --out", path.display()
     )]
-    Full {
-        path: PathBuf,
-    },
+    Full { path: PathBuf },
     /// Permission to write is missing.
     #[error(
         "cannot {action} {}: {cause}; choose a place that can be written with --out", path.display()
@@ -30,9 +28,7 @@ pub enum RecordError {
         "{} was removed while the run was writing to it; keep the results folder in place until \
          the run ends", path.display()
     )]
-    Removed {
-        path: PathBuf,
-    },
+    Removed { path: PathBuf },
     /// Any other error of the operating system.
     #[error("cannot {action} {}: {cause}", path.display())]
     Io {
@@ -43,9 +39,7 @@ pub enum RecordError {
         cause: io::Error,
     },
     #[error("{} is no run of dyno: it has no run.json; `dyno list` shows stored runs", path.display())]
-    NotARun {
-        path: PathBuf,
-    },
+    NotARun { path: PathBuf },
     /// A newer dyno wrote it.
     #[error(
         "{} has record format {found}, and this dyno reads formats up to {known}; read it with the \

@@ -25,8 +25,13 @@ pub(crate) enum Frame {
     /// A message, which may have secrets.
     Message(Zeroizing<Vec<u8>>),
     /// Asks for the time of the other side's clock.
-    ClockQuestion { number: u64 },
-    ClockAnswer { number: u64, at_ns: u64 },
+    ClockQuestion {
+        number: u64,
+    },
+    ClockAnswer {
+        number: u64,
+        at_ns: u64,
+    },
 }
 
 impl Frame {

@@ -77,7 +77,8 @@ pub(super) fn lateness(measured: &Measured<'_>, summary: &Summary) -> Vec<Findin
     let find_late = |generator: &GeneratorPart<'_>, figures: &GeneratorFigures| {
         let p99_ns = figures.lateness.percentile_ns(99.0)?;
         (p99_ns > LATENESS_MAX_NS).then(|| {
-            Finding::about(subject(generator), Code::GeneratorLate).with("p99_ns", Value::Nanos(p99_ns))
+            Finding::about(subject(generator), Code::GeneratorLate)
+                .with("p99_ns", Value::Nanos(p99_ns))
         })
     };
     let each = measured.each_generator();

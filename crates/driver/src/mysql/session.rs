@@ -19,7 +19,10 @@ use crate::{Address, Answer};
 #[derive(Debug)]
 pub(super) enum PreparedStatement {
     /// On the server, under this number.
-    Prepared { id: u32, bound: BoundTypes },
+    Prepared {
+        id: u32,
+        bound: BoundTypes,
+    },
     Text(TextTemplate),
 }
 

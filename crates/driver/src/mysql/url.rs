@@ -60,11 +60,7 @@ pub enum UrlError {
     Option(String),
     /// A value that the option does not take.
     #[error("`{option}` cannot be `{value}`; {allowed}")]
-    Value {
-        option: &'static str,
-        value: String,
-        allowed: &'static str,
-    },
+    Value { option: &'static str, value: String, allowed: &'static str },
     /// A percent sign without two hexadecimal digits, or bytes that are not UTF-8.
     #[error("a percent sign in the {0} must be followed by two hexadecimal digits (%25 is `%`)")]
     Percent(&'static str),

@@ -44,10 +44,7 @@ pub enum TlsFault {
     UnknownIssuer,
     /// The certificate is for another host.
     #[error("the server's certificate is not for `{name}` but for {presented}")]
-    WrongName {
-        name: String,
-        presented: String,
-    },
+    WrongName { name: String, presented: String },
     /// A host that no certificate can be for.
     #[error("`{0}` is neither a host name nor an address, so no certificate can be for it")]
     UnusableName(String),

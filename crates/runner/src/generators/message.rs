@@ -13,17 +13,33 @@ use crate::generator_watch::STALLS_MAX;
 #[derive(Serialize, Deserialize)]
 pub(super) enum ToGenerator {
     /// Offer a part of a load.
-    Job { load: u64, part: Part, job: Box<GeneratorJob> },
-    Command { load: u64, command: Command },
+    Job {
+        load: u64,
+        part: Part,
+        job: Box<GeneratorJob>,
+    },
+    Command {
+        load: u64,
+        command: Command,
+    },
 }
 
 #[derive(Serialize, Deserialize)]
 pub(super) enum FromGenerator {
-    Report { load: u64, report: Report },
+    Report {
+        load: u64,
+        report: Report,
+    },
     /// What its kernel counts of its connections to the system.
-    Connections { load: u64, told: Result<ToldReading, String> },
+    Connections {
+        load: u64,
+        told: Result<ToldReading, String>,
+    },
     /// What the generator has seen of itself, before its last report.
-    Watched { load: u64, watched: Box<Watched> },
+    Watched {
+        load: u64,
+        watched: Box<Watched>,
+    },
 }
 
 /// What a generator has seen of itself during a load.

@@ -3,7 +3,10 @@
 /// A line with content.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Line<'a> {
-    Type { family: &'a str, kind: &'a str },
+    Type {
+        family: &'a str,
+        kind: &'a str,
+    },
     Sample {
         /// Its name with labels, as in the text.
         key: &'a str,

@@ -6,11 +6,7 @@ use crate::expression::{Diagnostic, name_length};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Item {
     /// A line that begins with a backslash.
-    Command {
-        line: usize,
-        word: String,
-        rest: String,
-    },
+    Command { line: usize, word: String, rest: String },
     /// SQL up to a semicolon, without the semicolon.
     Statement(Text),
 }

@@ -22,9 +22,14 @@ pub(crate) enum Script {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ScriptStep {
     /// A read or an update, repeated with a new id each time.
-    Repeat { query: Query, times: u64 },
+    Repeat {
+        query: Query,
+        times: u64,
+    },
     /// Deletes a row and inserts it again with other values, repeated.
-    DeleteInsert { times: u64 },
+    DeleteInsert {
+        times: u64,
+    },
     Delete,
     Insert,
 }

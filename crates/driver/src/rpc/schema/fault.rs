@@ -14,25 +14,14 @@ pub enum SchemaFault {
     #[error("the descriptors of the server do not fit together: {0}")]
     Descriptors(String),
     #[error("there is no service `{name}`; {help}")]
-    NoService {
-        name: String,
-        help: String,
-    },
+    NoService { name: String, help: String },
     #[error("the service `{service}` has no method `{name}`; {help}")]
-    NoMethod {
-        service: String,
-        name: String,
-        help: String,
-    },
+    NoMethod { service: String, name: String, help: String },
     /// The method takes or returns a stream of messages.
     #[error("{0} is a streaming method; dyno calls unary methods only")]
     Streaming(String),
     #[error("the message does not fit `{input}`, the input of {method}: {reason}")]
-    Message {
-        input: String,
-        method: String,
-        reason: String,
-    },
+    Message { input: String, method: String, reason: String },
 }
 
 impl From<io::Error> for SchemaFault {

@@ -68,7 +68,9 @@ pub(crate) enum LoginAction {
     /// Wait for the server's next message.
     Listen,
     /// Logged in; the session begins with these status bits.
-    Accepted { status: u16 },
+    Accepted {
+        status: u16,
+    },
 }
 
 #[derive(Debug)]
