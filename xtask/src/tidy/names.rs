@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn english_words_and_other_meanings_are_no_findings() {
+    fn english_words_and_other_meanings_are_not_findings() {
         let text = "//! Of course a member may tell.\n// let site = 1;\nlet websites = \"desk\";\n";
         assert!(found("crates/workload/src/a.rs", text).is_empty());
         assert!(found("crates/system/src/tidb_cluster/member.rs", "mod member;\n").is_empty());

@@ -467,7 +467,7 @@ fn a_plan_that_is_not_there() {
     let help = problems.problems[0].help.clone().unwrap();
     assert!(problems.problems[0].message.starts_with("cannot read this plan: "));
     assert!(help.starts_with("did you mean `quickstart.toml`? here are: "), "{help}");
-    // Other plans do not help against one that is no text.
+    // Other plans do not help against one that is not a text.
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("near.toml"), "[workloads.a]\n").unwrap();
     std::fs::write(folder.path().join("bear.toml"), [0xff, 0xfe]).unwrap();

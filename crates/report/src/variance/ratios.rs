@@ -165,7 +165,7 @@ mod tests {
     use crate::covariates::tests::{in_equal_windows, in_windows};
 
     #[test]
-    fn what_both_variants_have_in_common_is_no_variance_of_their_ratio() {
+    fn what_both_variants_have_in_common_is_not_variance_of_their_ratio() {
         let run = in_equal_windows();
         let digest = Digest::new(&run);
         let report: Value = serde_json::from_str(&crate::json(&digest)).unwrap();

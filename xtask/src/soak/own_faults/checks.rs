@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exit_by_a_signal_is_no_exit_code() {
+    fn an_exit_by_a_signal_is_not_an_exit_code() {
         assert_eq!(exit_code(Some(130), &[0, 130]), None);
         assert!(exit_code(None, &[0]).is_some() && exit_code(Some(101), &[0, 1]).is_some());
     }
