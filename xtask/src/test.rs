@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         if failed.is_empty() {
             return Ok(ExitCode::SUCCESS);
         }
-        bail!("on {}, this failed (see above): {}", target.name(), failed.join(", "));
+        bail!("on {}, this failed (see above): {}", target.name, failed.join(", "));
     }
     let needs = [
         needs::MARIADB,
@@ -91,9 +91,9 @@ fn prepare(arguments: &[String], interrupt: &Interrupt) -> anyhow::Result<Vec<&'
 fn programs(interrupt: &Interrupt) -> anyhow::Result<Vec<(&'static str, PathBuf)>> {
     let mut programs = servers::build(interrupt)?.to_vec();
     programs.extend(cluster::build(interrupt)?);
-    for program in [GO_MYSQL, GO_YCSB, GO_TPC] {
-        programs.push((program.variable, program.build(interrupt)?));
-    }
+    programs.push(("DYNO_TEST_GO_MYSQL", GO_MYSQL.build(interrupt)?));
+    programs.push(("DYNO_TEST_GO_YCSB", GO_YCSB.build(interrupt)?));
+    programs.push(("DYNO_TEST_GO_TPC", GO_TPC.build(interrupt)?));
     Ok(programs)
 }
 

@@ -54,7 +54,7 @@ impl Figure {
     }
 
     /// Its value in a trial; of a latency that is known only within bounds, or only from below, the least that it can be.
-    pub(crate) fn least(self, trial: &Trial<'_>) -> Option<f64> {
+    fn least(self, trial: &Trial<'_>) -> Option<f64> {
         let summary = &trial.summary;
         match self {
             Self::Throughput => Some(summary.transactions_per_s),

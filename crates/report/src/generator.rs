@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn records_of_earlier_versions_have_no_such_figures() {
+    fn a_trial_without_generators_has_no_such_figures() {
         let mut run = sample::stalled();
         run.trials[0].end.as_mut().unwrap().generators.clear();
         let digest = Digest::new(&run);

@@ -55,8 +55,6 @@ pub(crate) struct Verdict {
     /// Number of rounds, trials or runs: of the baseline, and of the candidate.
     pub(crate) counts: [usize; 2],
     pub(crate) unit: Unit,
-    /// Whether what the machine's speed explains is taken out.
-    pub(crate) is_adjusted: bool,
 }
 
 impl Verdict {

@@ -18,7 +18,6 @@ mod generator_watch;
 mod generators;
 mod idle;
 mod listener;
-mod machine_speed;
 mod member_exits;
 mod offer;
 mod pacing;

@@ -23,8 +23,7 @@ use crate::test_beds::TestBeds;
 use crate::trial::TrialRun;
 use crate::trial_ceiling::Messages;
 use crate::{
-    Event, Experiment, RunListener, machine_speed, reach, rounds, source, trial, trial_ceiling,
-    trial_header,
+    Event, Experiment, RunListener, reach, rounds, source, trial, trial_ceiling, trial_header,
 };
 
 /// Where a run writes its record, and the facts at the record's head.
@@ -235,7 +234,6 @@ impl<'a> Sequence<'a> {
             }
             load => load?,
         };
-        let speed = machine_speed::before(self.experiment, trial, test_bed.access(), listener);
         let TrialRun { mut status, mut recorder, mut member_exits, messages } = trial::run(
             self.experiment,
             trial,
@@ -245,9 +243,6 @@ impl<'a> Sequence<'a> {
             self.stop,
             listener,
         )?;
-        if let Some(speed) = speed {
-            recorder.speed(speed)?;
-        }
         if test_bed.exited().is_none()
             && !self.stop.is_asked()
             && self.is_checked(trial)

@@ -25,6 +25,19 @@ fn wrong_top(top: &str) -> String {
 }
 
 #[test]
+fn control_is_refused_as_a_key_that_was_removed() {
+    insta::assert_snapshot!(wrong_top("interleave = \"rounds\"\ncontrol = false"), @r"
+    error: `control` was removed: dyno does not measure the machine's speed between windows
+     --> plans/x.toml:2:11
+      |
+    2 | control = false
+      |           ^^^^^
+      |
+      = help: delete the line
+    ");
+}
+
+#[test]
 fn reads_a_whole_plan() {
     let plan = parse(PLAN);
     assert_eq!((plan.name.as_str(), plan.seed, plan.repetitions), ("whole", 7, 3));
@@ -366,7 +379,7 @@ fn passwords_are_never_shown() {
     1 | tite = "mysql://u:***@h"
       | ^^^^
       |
-      = help: did you mean `title`? allowed: between, ceiling, cleanup, control, existing, interleave, least_difference, load, name, noise, percentiles, repetitions, rounds, seed, seek, sql, system, systems, title, watch, workload, workloads
+      = help: did you mean `title`? allowed: between, ceiling, cleanup, existing, interleave, least_difference, load, name, noise, percentiles, repetitions, rounds, seed, seek, sql, system, systems, title, watch, workload, workloads
 
     error: `seed` is "mysql://u:***@h/d", not a whole number
      --> plans/x.toml:2:8

@@ -1,4 +1,4 @@
-//! Builds the tests of all rooms with targets, with libFuzzer and a counter on every edge, and lists the targets.
+//! The targets of all rooms: builds their tests with libFuzzer and a counter on every edge, and lists them.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Seek};
@@ -52,32 +52,28 @@ pub(crate) fn folder() -> PathBuf {
     std::path::absolute(&folder).unwrap_or(folder)
 }
 
-/// The targets of the repository at `root` by name, of these rooms or of all.
-pub(crate) fn targets(
-    root: &Path,
-    rooms: &[String],
-    interrupt: &Interrupt,
-) -> anyhow::Result<Vec<Target>> {
+/// All targets by name.
+pub(crate) fn targets(interrupt: &Interrupt) -> anyhow::Result<Vec<Target>> {
     fs::create_dir_all(folder()).with_context(|| format!("no {}", folder().display()))?;
     let libfuzzer = libfuzzer(interrupt)?;
     let mut targets = Vec::new();
-    for program in tests(root, &packages(root, rooms)?, &libfuzzer, interrupt)? {
+    for program in tests(&packages()?, &libfuzzer, interrupt)? {
         let mut list = Command::new(&program);
         let listed = list.args(["--list", "--format", "terse"]).output();
         let listed = listed.with_context(|| format!("cannot run {}", program.display()))?;
         ensure!(listed.status.success(), "{} does not list its tests", program.display());
-        targets.extend(of_list(&String::from_utf8_lossy(&listed.stdout), root, &program));
+        targets.extend(of_list(&String::from_utf8_lossy(&listed.stdout), &program));
     }
     targets.sort_by(|one, other| one.name.cmp(&other.name));
     Ok(targets)
 }
 
 /// The tests that have a corpus.
-fn of_list(list: &str, root: &Path, program: &Path) -> Vec<Target> {
+fn of_list(list: &str, program: &Path) -> Vec<Target> {
     let tests = list.lines().filter_map(|line| line.strip_suffix(": test"));
     let target = |test: &str| {
         let name = test.rsplit("::").next()?;
-        let corpus = root.join("fuzz/corpus").join(name).with_extension("txt");
+        let corpus = fuzzing::folder().join(name).with_extension("txt");
         corpus.exists().then(|| Target {
             name: name.to_owned(),
             test: test.to_owned(),
@@ -104,16 +100,12 @@ fn libfuzzer(interrupt: &Interrupt) -> anyhow::Result<PathBuf> {
 
 /// Builds the tests of packages, and returns the programs.
 fn tests(
-    root: &Path,
     packages: &[String],
     libfuzzer: &Path,
     interrupt: &Interrupt,
 ) -> anyhow::Result<Vec<PathBuf>> {
     let mut build = shell::cargo(&["test", "--no-run", "--locked", "--lib", "--profile", "fuzz"]);
-    build.current_dir(root).args(["--target", &host()?]);
-    // Cargo takes a copy of the repository for the same packages.
-    let output = if root == paths::root() { "build" } else { "planted-build" };
-    build.arg("--target-dir").arg(folder().join(output));
+    build.args(["--target", &host()?]).arg("--target-dir").arg(folder().join("build"));
     for package in packages {
         build.args(["--package", package]);
     }
@@ -126,17 +118,12 @@ fn tests(
     Ok(programs.filter_map(|message| message["executable"].as_str()).map(PathBuf::from).collect())
 }
 
-/// The packages whose tests have targets: of these rooms, or of all.
-fn packages(root: &Path, rooms: &[String]) -> anyhow::Result<Vec<String>> {
+/// The packages whose tests have targets.
+fn packages() -> anyhow::Result<Vec<String>> {
     let mut packages = Vec::new();
-    let folder = root.join("crates");
+    let folder = paths::root().join("crates");
     for room in fs::read_dir(&folder).with_context(|| format!("no {}", folder.display()))? {
-        let room = room?;
-        let is_wanted = rooms.iter().any(|wanted| *wanted == room.file_name().to_string_lossy());
-        if !rooms.is_empty() && !is_wanted {
-            continue;
-        }
-        let path = room.path().join("Cargo.toml");
+        let path = room?.path().join("Cargo.toml");
         let text =
             fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
         let manifest: Table = text.parse().with_context(|| format!("{}", path.display()))?;
@@ -145,10 +132,6 @@ fn packages(root: &Path, rooms: &[String]) -> anyhow::Result<Vec<String>> {
             packages.extend(manifest["package"]["name"].as_str().map(str::to_owned));
         }
     }
-    if packages.is_empty() {
-        bail!("no such room has targets: {}", rooms.join(", "));
-    }
-    packages.sort();
     Ok(packages)
 }
 
