@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use measure::{ErrorClass, Failure};
 use net::{Endpoint, Handle, Stream};
+use serde::{Deserialize, Serialize};
 
 use crate::tls_failure::ended_by_tls;
 
@@ -15,7 +16,8 @@ const EMFILE: i32 = 24;
 /// The code of a failure to connect to an address at which nothing listens.
 pub const REFUSED: &str = "refused";
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// One address of a server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Address {
     /// The address as the user wrote it, such as `db1:4000`; messages use this name.
     pub name: String,

@@ -11,8 +11,6 @@ use crate::{ServerLimit, ServerLimits};
 
 /// Open files of the process in addition to its sessions: standard streams, event queues, the record.
 const FILES_BESIDE: u64 = 64;
-/// The length of the packets that load rows; a server with a lower limit refuses them.
-const PACKET_BYTES_MIN: u64 = 1 << 20;
 /// Connections for people and programs that watch the server during a load.
 const SPARE_CONNECTIONS: u64 = 10;
 
@@ -47,6 +45,8 @@ impl fmt::Display for Shortage {
 pub(crate) struct Footprint {
     pub(crate) files_per_session: u64,
     pub(crate) prepares_on_server: bool,
+    /// The length of the packets that load rows; a server with a lower limit refuses them.
+    pub(crate) packet_bytes: u64,
     /// The addresses that clients 0, 1, 2 ... connect to, in turn; empty if embedded.
     pub(crate) endpoints: Vec<Endpoint>,
 }
@@ -109,7 +109,7 @@ fn compare(
         server_limit(server.connections, sessions, SPARE_CONNECTIONS),
         server_limit(server.prepared_statements, statements, 0),
         ports(busiest, machine.local_ports),
-        server_limit(server.packet_bytes, PACKET_BYTES_MIN, 0),
+        server_limit(server.packet_bytes, footprint.packet_bytes, 0),
     ]
     .into_iter()
     .flatten()
@@ -164,7 +164,7 @@ mod tests {
     fn tcp(ports: &[u16]) -> Footprint {
         let endpoint = |&port: &u16| Endpoint::Tcp(([127, 0, 0, 1], port).into());
         let endpoints = ports.iter().map(endpoint).collect();
-        Footprint { files_per_session: 1, prepares_on_server: true, endpoints }
+        Footprint { files_per_session: 1, prepares_on_server: true, packet_bytes: 0, endpoints }
     }
 
     fn describe(footprint: &Footprint, server: &ServerLimits, clients: usize) -> String {
@@ -222,8 +222,7 @@ mod tests {
 
     #[test]
     fn an_embedded_database_needs_files_only() {
-        let footprint =
-            Footprint { files_per_session: 3, prepares_on_server: false, endpoints: Vec::new() };
+        let footprint = Footprint { files_per_session: 3, prepares_on_server: false, ..tcp(&[]) };
         assert_eq!(describe(&footprint, &ServerLimits::default(), 320), "");
         insta::assert_snapshot!(describe(&footprint, &ServerLimits::default(), 400), @"too few open files: 1264 needed, 1024 available; raise the limit: ulimit -n 1264");
     }

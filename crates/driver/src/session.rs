@@ -43,7 +43,7 @@ impl Session {
             }
             Connection::Sqlite(session) => {
                 let result = session.execute(statement.index, parameters);
-                Running::blocking(result, session)
+                Running::blocking(result, || session.has_given_up())
             }
         }
     }
@@ -62,7 +62,7 @@ impl Session {
             }
             Connection::Sqlite(session) => {
                 let result = session.fetch(statement.index, parameters);
-                Running::blocking(result, session)
+                Running::blocking(result, || session.has_given_up())
             }
         }
     }
@@ -91,7 +91,7 @@ impl Session {
             }
             Connection::Sqlite(session) => {
                 let result = session.run(sql);
-                Running::blocking(result, session)
+                Running::blocking(result, || session.has_given_up())
             }
         }
     }

@@ -15,7 +15,7 @@ use plan::SimulatedSystem;
 
 use crate::{Clients, Load};
 use draws::Draws;
-use noise::MachineNoise;
+pub use noise::MachineNoise;
 
 /// The draws of services, beside those of the sources of noise, which begin at 1.
 const SERVICES: u64 = 0;

@@ -12,6 +12,7 @@ use std::time::Duration;
 use mio::net::{TcpStream, UnixStream};
 use mio::{Token, event};
 use rustix::net::{RecvFlags, SendFlags, recv, send};
+use serde::{Deserialize, Serialize};
 
 use crate::Handle;
 use crate::listener::Accepted;
@@ -19,7 +20,8 @@ use crate::tls::{Cipher, Machine, TlsClient};
 
 mod secured;
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+/// The address of a peer.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Endpoint {
     Tcp(SocketAddr),
     Unix(PathBuf),

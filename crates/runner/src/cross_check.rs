@@ -69,7 +69,7 @@ impl Check {
     }
 
     fn is_embedded(&self) -> bool {
-        self.target.as_ref().is_none_or(|target| target.capabilities().is_blocking)
+        self.target.as_ref().is_none_or(|target| target.capabilities().is_embedded)
     }
 
     /// Adds dyno's counts of an interval, including those of the warm-up.

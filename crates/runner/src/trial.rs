@@ -62,7 +62,7 @@ pub(crate) fn run(
     let share = fleet.map(|fleet| fleet.share(experiment, trial, test_bed, (&offer, &loops)));
     let mut header = TrialHeader {
         identity: test_bed.identity().clone(),
-        is_embedded: is_blocking(test_bed.access()),
+        is_embedded: is_embedded(test_bed.access()),
         operations: load.operations().to_vec(),
         beside,
         ..bare_header(experiment, trial, warm_up)
@@ -166,8 +166,8 @@ pub(crate) fn make_load(
     }
 }
 
-fn is_blocking(access: &Access) -> bool {
-    matches!(access, Access::Database(target) if target.capabilities().is_blocking)
+fn is_embedded(access: &Access) -> bool {
+    matches!(access, Access::Database(target) if target.capabilities().is_embedded)
 }
 
 /// Writes the engine's counts to the record, and reports them as progress.

@@ -19,9 +19,9 @@ use plan::Password;
 use crate::account::Account;
 use crate::copy::replace_folder;
 use crate::log_tail::log_tail;
-use crate::ports::{Ports, Reserved, local, sends_greeting};
+use crate::ports::{Ports, Reserved, local};
 use crate::process::{Confinement, Exit, NewFiles, Process};
-use crate::secret::{DATABASE, Secret, USER};
+use crate::secret::{ManagedLogin, Secret};
 use crate::subprocess;
 use crate::{LoginUrl, LostMember, MetricsEndpoint, ProgressEvent, ProgressListener};
 pub(crate) use server_folder::ServerFolder;
@@ -71,7 +71,12 @@ pub(crate) trait Recipe: Debug + Send + Sync {
         None
     }
 
-    /// The password that dyno gives the user [`USER`], if the server has logins and dyno may change them.
+    /// The login, if the server has logins.
+    fn login(&self) -> Option<&'static ManagedLogin> {
+        None
+    }
+
+    /// The password that dyno gives the user of the login, if dyno may change it.
     fn secret(&self) -> Option<&Secret> {
         None
     }
@@ -86,7 +91,7 @@ pub(crate) trait Recipe: Debug + Send + Sync {
     }
 
     fn answers(&self, ports: Ports) -> bool {
-        sends_greeting(ports.main)
+        self.login().is_some_and(|login| (login.is_up)(ports.main))
     }
 
     /// Where the server exposes its metrics, if it does.
@@ -133,24 +138,26 @@ impl Daemon {
 
     /// The login to its database over TCP with the password that dyno has made; `None` when dyno made none.
     pub(crate) fn login(&self) -> Option<LoginUrl> {
-        Some(self.recipe.secret()?.url_at(&local(self.port()).to_string()))
+        Some(self.recipe.secret()?.url_at(self.recipe.login()?, &local(self.port()).to_string()))
     }
 
     /// The same login over its unix socket.
     pub(crate) fn socket_login(&self) -> Option<LoginUrl> {
-        Some(self.recipe.secret()?.url_of_socket(&self.socket()))
+        Some(self.recipe.secret()?.url_of_socket(self.recipe.login()?, &self.socket()))
     }
 
-    /// The password of [`USER`]; empty when dyno has made none.
+    /// The password of its user; empty when dyno has made none.
     pub(crate) fn password(&self) -> Password {
         self.recipe.secret().map(Secret::password).unwrap_or_default()
     }
 
     /// The URL of its database, with the password in it when dyno has made one.
     pub fn url(&self) -> String {
-        match self.login() {
-            Some(login) => login.revealed().to_string(),
-            None => format!("mysql://{USER}@{}/{DATABASE}", local(self.port())),
+        let place = local(self.port()).to_string();
+        match (self.login(), self.recipe.login()) {
+            (Some(login), _) => login.revealed().to_string(),
+            (None, Some(login)) => login.url_at(&place),
+            (None, None) => place,
         }
     }
 

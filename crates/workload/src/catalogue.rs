@@ -1,8 +1,9 @@
 //! The list of workloads with their options, and the reader that picks the workload of a plan.
 
+use plan::declared::{OptionInfo, infos};
 use plan::{Files, Problem, WorkloadPlan};
 
-use crate::options::infos;
+use crate::Workload;
 use crate::random;
 use crate::rpc::{self, Rpc};
 use crate::sql::SqlWorkload;
@@ -10,7 +11,6 @@ use crate::sysbench::{self, BULK_OPTIONS, BulkInsert, Oltp, Script};
 use crate::tpcc::{self, Tpcc};
 use crate::tpch::{self, Tpch};
 use crate::ycsb::{self, Preset, Ycsb};
-use crate::{OptionInfo, Workload};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkloadInfo {

@@ -2,8 +2,7 @@
 
 use measure::{ErrorClass, ErrorKey};
 use plan::OptionReader;
-
-use crate::options::{Choice, Text, choice, text};
+use plan::declared::{Choice, Text, choice, text};
 
 /// The option for errors that a retry may avoid.
 pub(crate) const TRANSIENT_ERRORS: Choice<bool> = choice(

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use driver::{Datum, Target, mysql, sqlite};
+use driver::{Datum, LoginSources, Target, mysql, sqlite};
 use engine::{Load, OfferedLoad, Outcome, Pacing, PhaseEnds, Stop, TrialObserver, Workers, offer};
 use measure::{Failure, Interval, Phase, Tally};
 use plan::{Existing, Files, Limit, Options, Password, PhaseSql, Problem, WorkloadPlan};
@@ -159,8 +159,7 @@ impl TestSystem {
 fn mysql_target(database: Option<&str>, user: Option<&str>) -> Target {
     let url = std::env::var("DYNO_TEST_MYSQL")
         .expect("DYNO_TEST_MYSQL is not set: run `cargo xtask test`");
-    let mut config =
-        mysql::Url::parse(&url).unwrap().resolve(&mysql::LoginSources::default()).unwrap();
+    let mut config = mysql::Url::parse(&url).unwrap().resolve(&LoginSources::default()).unwrap();
     if let Some(database) = database {
         config.database = Some(database.to_owned());
     }

@@ -1,5 +1,6 @@
 //! The loop of a connected client: its turns, and the handling of failed turns.
 
+use driver::Session;
 use engine::{ClientHandle, Turn};
 use measure::{Disposition, Failure, OperationId, OperationKind, Traffic};
 
@@ -60,6 +61,43 @@ pub(crate) trait WorkloadClient {
 pub(crate) struct FailedTransaction {
     pub(crate) operation: OperationId,
     pub(crate) failure: Failure,
+}
+
+/// The result of a transaction, by the result of its statements.
+#[inline]
+pub(crate) fn transacted<T>(
+    operation: OperationId,
+    done: Result<T, Failure>,
+) -> Result<OperationId, FailedTransaction> {
+    done.map(|_| operation).map_err(|failure| FailedTransaction { operation, failure })
+}
+
+/// Counts a statement that was answered.
+#[inline]
+pub(crate) fn record<T>(
+    handle: &mut ClientHandle,
+    operation: OperationId,
+    started: Nanos,
+    answer: &Result<T, Failure>,
+) {
+    match answer {
+        Ok(_) => handle.statement(operation, started),
+        Err(failure) => handle.statement_failed(operation, started, failure.key.class),
+    }
+}
+
+/// Rolls back the transaction of a session, if one is open.
+pub(crate) async fn roll_back(
+    session: &mut Session,
+    is_open: &mut bool,
+    handle: &mut ClientHandle,
+) -> Result<(), Failure> {
+    if !std::mem::take(is_open) {
+        return Ok(());
+    }
+    let answer = session.run("ROLLBACK").await;
+    handle.count(OperationKind::Other);
+    answer.map(drop)
 }
 
 /// Runs turns until the load ends.

@@ -9,7 +9,8 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
-use driver::mysql::{LoginSources, Url};
+use driver::LoginSources;
+use driver::mysql::Url;
 use driver::{Datum, Target};
 use measure::Series;
 use system::go_echo::EchoServer;

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use anyhow::Context;
 use engine::SimulatedChance;
 use measure::SteadyState;
 use plan::{Noise, ServiceDistribution};

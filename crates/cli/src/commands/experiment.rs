@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use driver::mysql::set_environment_password;
+use driver::set_environment_passwords;
 use plan::{Plan, SeekPlan, Source, Trial, show_duration};
 use record::{Run, RunStatus};
 use report::{Planned, PlannedTrial, several};
@@ -58,7 +58,7 @@ pub(crate) fn run(
     progress.finish();
     // No login follows.
     drop(experiment);
-    set_environment_password(None);
+    set_environment_passwords(Vec::new());
     let outcome = match outcome {
         Ok(outcome) => outcome,
         Err(cause) => {

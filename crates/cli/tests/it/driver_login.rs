@@ -5,7 +5,8 @@ use std::path::Path;
 use std::rc::Rc;
 
 use driver::Datum;
-use driver::mysql::{LoginSources, Url};
+use driver::LoginSources;
+use driver::mysql::Url;
 use measure::Failure;
 use net::{Clock, Runtime};
 

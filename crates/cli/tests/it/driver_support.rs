@@ -2,7 +2,8 @@
 
 use std::future::Future;
 
-use driver::mysql::{LoginSources, Url};
+use driver::LoginSources;
+use driver::mysql::Url;
 use driver::{Datum, Session, Target};
 use net::{Clock, Handle, Runtime};
 

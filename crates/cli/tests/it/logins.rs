@@ -1,7 +1,8 @@
 //! Every login method, on servers that require it: a real MariaDB, and a server in Go for the methods that MariaDB
 //! does not have.
 
-use driver::mysql::{LoginSources, Url};
+use driver::LoginSources;
+use driver::mysql::Url;
 use driver::{Datum, Target};
 use measure::{Failure, Traffic};
 

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use driver::mysql::{LoginSources, Url};
+use driver::LoginSources;
+use driver::mysql::Url;
 use driver::{Datum, Session, Target};
 use measure::Failure;
 use net::Handle;

@@ -19,11 +19,14 @@ pub enum StatementProtocol {
     Text,
 }
 
-#[derive(Clone, Debug, Default, PartialEq)]
+/// All settings of a connection. What is secret, or has secrets, is not written with the others.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Config {
     /// At least one; client `i` uses address `i % n`.
     pub addresses: Vec<Address>,
     pub user: String,
+    /// Its password.
+    #[serde(skip)]
     pub password: Password,
     /// The database to use; none when absent.
     pub database: Option<String>,
@@ -33,10 +36,19 @@ pub struct Config {
     /// Whether the password itself may be sent in TLS to a server that asks for it with `mysql_clear_password`, or
     /// whose certificate is not verified.
     pub enable_cleartext_plugin: bool,
+    /// Whether connections are encrypted.
+    #[serde(skip)]
     pub encryption: Encryption,
 }
 
 impl Config {
+    /// These settings without what is secret.
+    pub(crate) fn without_secrets(&self) -> Self {
+        let (password, encryption) = (Password::default(), Encryption::default());
+        Self { password, encryption, ..self.clone() }
+    }
+
+    /// The address of client `index`.
     pub(crate) fn address(&self, index: usize) -> Option<&Address> {
         self.addresses.get(index.checked_rem(self.addresses.len())?)
     }

@@ -73,8 +73,9 @@ fn read(path: &Path) -> Result<ServerKey, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{LoginSources, Url, UrlError};
+    use super::super::{Url, UrlError};
     use super::*;
+    use crate::LoginSources;
 
     fn source(options: &str, sources: &LoginSources) -> Result<RsaKeySource, UrlError> {
         let url = Url::parse(&format!("mysql://127.0.0.1/{options}"))?;

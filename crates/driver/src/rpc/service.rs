@@ -161,6 +161,7 @@ impl Service {
         let footprint = Footprint {
             files_per_session: 1,
             prepares_on_server: false,
+            packet_bytes: 0,
             endpoints: self.endpoints(),
         };
         let demand = Demand { clients: connections, statements_per_client: 0 };

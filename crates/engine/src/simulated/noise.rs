@@ -16,7 +16,7 @@ const PAUSE_MAX: f64 = 1_000.0;
 
 /// The noise of a machine from some time of a run on. Times are asked for in ascending order.
 #[derive(Clone, Debug)]
-pub(super) struct MachineNoise {
+pub struct MachineNoise {
     tracks: Vec<Track>,
     /// Where the clock of the load starts in the run, ns.
     origin_ns: Nanos,
@@ -40,7 +40,7 @@ struct Track {
 impl MachineNoise {
     /// The noise of a run with `seed`, for a load that starts at `origin_ns` of the run, on a system that is up since the
     /// run began.
-    pub(super) fn new(noise: &[Noise], seed: u64, origin_ns: Nanos) -> Self {
+    pub fn new(noise: &[Noise], seed: u64, origin_ns: Nanos) -> Self {
         let track = |(noise, purpose)| Track::new(noise, Draws::new(seed, purpose));
         let tracks = noise.iter().copied().zip(1..).map(track).collect();
         Self { tracks, origin_ns, up_ns: origin_ns, pauses: Vec::new() }
@@ -54,7 +54,7 @@ impl MachineNoise {
 
     /// The end of a service of `service` ns that starts at `start`, both on the clock of the load. The factor at the
     /// start holds until the end.
-    pub(super) fn served(&mut self, start: Nanos, service: Nanos) -> Nanos {
+    pub fn served(&mut self, start: Nanos, service: Nanos) -> Nanos {
         if self.tracks.is_empty() {
             return start + service;
         }

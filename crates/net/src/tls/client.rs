@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustls::client::danger::ServerCertVerifier;
 use rustls::client::{ResolvesClientCert, Resumption, WebPkiServerVerifier};
-use rustls::crypto::{CryptoProvider, aws_lc_rs};
+use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::pem::{self, PemObject as _};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::sign::CertifiedKey;
@@ -79,7 +79,7 @@ impl TlsClient {
         trust: Trust<'_>,
         certificate: Option<ClientCertificate<'_>>,
     ) -> Result<Self, SetupFault> {
-        Self::with_provider(trust, certificate, aws_lc_rs::default_provider())
+        Self::with_provider(trust, certificate, ring::default_provider())
     }
 
     pub(super) fn with_provider(

@@ -27,7 +27,7 @@ pub(crate) fn server_config(
     version: &'static SupportedProtocolVersion,
     clients: Option<&Authority>,
 ) -> Arc<ServerConfig> {
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
         .with_protocol_versions(&[version])
         .unwrap();

@@ -9,10 +9,11 @@ use nix::sched::CpuSet;
 
 use super::password::{demand_password, set_password};
 use crate::daemon::{Daemon, Recipe, ServerFolder, ignore_progress};
+use crate::mysql::MANAGED;
 use crate::ports::{Ports, local};
 use crate::process::command;
 use crate::programs::program_output;
-use crate::secret::Secret;
+use crate::secret::{ManagedLogin, Secret};
 use crate::{MetricsEndpoint, ProgressListener};
 
 /// Settings of a server before its start.
@@ -167,6 +168,10 @@ impl Recipe for TiDb {
 
     fn cpus(&self) -> Option<CpuSet> {
         self.settings.cpus
+    }
+
+    fn login(&self) -> Option<&'static ManagedLogin> {
+        Some(&MANAGED)
     }
 
     fn secret(&self) -> Option<&Secret> {

@@ -19,6 +19,7 @@ use super::program::Program;
 use super::store::Store;
 use crate::aside::aside;
 use crate::daemon::Daemon;
+use crate::mysql::MANAGED;
 use crate::ports::local;
 use crate::running::SystemHandle;
 use crate::secret::Secret;
@@ -151,7 +152,7 @@ impl Cluster {
     /// The login to its TiDBs with the password that dyno has made; `None` when dyno made none.
     pub(super) fn login(&self) -> Option<LoginUrl> {
         self.tidbs.first()?.login()?;
-        Some(self.secret.url_at(&joined(&addresses(&self.tidbs))))
+        Some(self.secret.url_at(&MANAGED, &joined(&addresses(&self.tidbs))))
     }
 
     /// The password of its TiDBs; empty when dyno has made none.

@@ -9,12 +9,6 @@ pub(super) enum OnMemberExit {
     Crash,
 }
 
-impl OnMemberExit {
-    /// The values of the option in a plan.
-    pub(super) const CHOICES: [(&'static str, Self); 2] =
-        [("continue", Self::Continue), ("crash", Self::Crash)];
-}
-
 /// The number of servers of a role that were started, and of those that run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RoleCount {

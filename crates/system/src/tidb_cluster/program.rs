@@ -23,7 +23,7 @@ pub(super) enum Choice {
 impl Choice {
     /// Reads the option with the name of the role; relative paths are relative to `folder`.
     pub(super) fn read(role: Role, reader: &mut OptionReader<'_>, folder: &Path) -> Self {
-        match reader.text(role.name()) {
+        match reader.text(role.options().program.name) {
             Some(named) => Self::Named(options::program(folder, &named)),
             None => Self::Usual,
         }

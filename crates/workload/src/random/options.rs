@@ -1,9 +1,9 @@
 //! The options that choose a distribution, with sysbench's names and ranges.
 
 use plan::OptionReader;
+use plan::declared::{Choice, Number, OptionList, choice, number};
 
 use super::Shape;
-use crate::options::{Choice, Number, OptionList, choice, number};
 
 const RAND_TYPE: Choice<Name> = choice(
     "rand_type",

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use driver::rpc::{Schema, SchemaFault, UnaryMethod};
 use measure::Failure;
+use plan::declared::{Text, text};
 use plan::{Files, OptionReader};
 
 use super::payload::Payload;
 use super::template::{DrawnText, Template};
-use crate::options::{Text, text};
 use crate::parallel::unsuitable;
 
 pub(super) const MESSAGE: Text = text(

@@ -2,13 +2,13 @@
 
 use driver::rpc::{ContentType, Method};
 use net::FixedSizes;
+use plan::declared::{
+    Choice, Number, OptionList, Text, choice, number, number_without_default, text,
+};
 use plan::{Files, Options, Problem};
 
 use super::message::{self, JsonMessage};
 use super::payload::{self, Payload};
-use crate::options::{
-    Choice, Number, OptionList, Text, choice, number, number_without_default, text,
-};
 
 /// The sender's name in tRPC requests. With a name of this length, a `SayHello` of "hello" is 122 bytes long, as the
 /// benchmarks of trpc-go have it.

@@ -16,7 +16,7 @@ use crate::policy::ErrorPolicy;
 use crate::random::Random;
 use crate::session::Connector;
 use crate::shared::Shared;
-use crate::transaction_loop::{FailedTransaction, WorkloadClient};
+use crate::transaction_loop::{FailedTransaction, WorkloadClient, record, roll_back, transacted};
 
 /// The load of a mix of transactions: the state that its clients share.
 pub(super) struct SqlLoad {
@@ -156,12 +156,8 @@ impl SqlClient {
                 execute(session, prepared, &statement.parameters, &memory.slots).await
             }
         };
-        match (&shared.ids[*drawn].statements, &answer) {
-            (None, _) => {}
-            (Some(ids), Ok(_)) => handle.statement(ids[number], started),
-            (Some(ids), Err(failure)) => {
-                handle.statement_failed(ids[number], started, failure.key.class);
-            }
+        if let Some(ids) = &shared.ids[*drawn].statements {
+            record(handle, ids[number], started, &answer);
         }
         if answer.is_ok() {
             match statement.verb {
@@ -277,20 +273,11 @@ impl WorkloadClient for SqlClient {
         handle: &mut ClientHandle,
     ) -> Result<OperationId, FailedTransaction> {
         let operation = self.shared.ids[self.drawn].transaction;
-        match self.all_statements(handle).await {
-            Ok(()) => Ok(operation),
-            Err(failure) => Err(FailedTransaction { operation, failure }),
-        }
+        transacted(operation, self.all_statements(handle).await)
     }
 
     async fn roll_back(&mut self, handle: &mut ClientHandle) -> Result<(), Failure> {
-        if !self.is_in_transaction {
-            return Ok(());
-        }
-        self.is_in_transaction = false;
-        let answer = self.session.run("ROLLBACK").await;
-        handle.count(OperationKind::Other);
-        answer.map(drop)
+        roll_back(&mut self.session, &mut self.is_in_transaction, handle).await
     }
 
     async fn reconnect(&mut self, handle: &ClientHandle) -> Result<(), Failure> {

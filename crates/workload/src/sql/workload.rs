@@ -7,13 +7,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use driver::{Datum, Isolation};
 use engine::Load;
 use measure::Failure;
+use plan::declared::{OptionList, Text, text};
 use plan::{Existing, Files, OptionReader, Options, Problem};
 
 use super::client::SqlLoad;
 use super::script::{ParseContext, read};
 use super::section::{Script, Setup, Slots, Transaction};
 use crate::expression::{Cell, Expression, Scope, parse};
-use crate::options::{OptionList, Text, text};
 use crate::parallel::{interrupted, on_session, run_all, unsuitable};
 use crate::policy::{ErrorPolicy, IGNORE_ERRORS, TRANSIENT_ERRORS};
 use crate::removal;

@@ -9,12 +9,12 @@ use engine::ClientHandle;
 use measure::{Failure, Operation, OperationId, OperationKind, Traffic};
 
 use super::bulk_workload::first_cell;
-use super::connection::transacted;
+use super::connection::TRANSACTION;
 use crate::parallel::as_integer;
 use crate::policy::ErrorPolicy;
 use crate::session::Connector;
 use crate::shared::Shared;
-use crate::transaction_loop::{FailedTransaction, WorkloadClient};
+use crate::transaction_loop::{FailedTransaction, WorkloadClient, transacted};
 use crate::{LoadPart, WorkloadContext};
 
 /// The load of `bulk_insert`: the state that its clients share.
@@ -162,7 +162,7 @@ impl WorkloadClient for BulkClient {
         &mut self,
         _handle: &mut ClientHandle,
     ) -> Result<OperationId, FailedTransaction> {
-        transacted(self.session.run(&self.text).await)
+        transacted(TRANSACTION, self.session.run(&self.text).await)
     }
 
     async fn reconnect(&mut self, handle: &ClientHandle) -> Result<(), Failure> {

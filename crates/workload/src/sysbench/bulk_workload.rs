@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 
-use driver::Datum;
+use driver::{Datum, Dialect};
 use engine::Load;
 use measure::Failure;
+use plan::declared::{Number, OptionList, Size, number};
 use plan::{Options, Problem};
 
 use super::bulk_insert::BulkLoad;
 use super::created_tables::CreatedTables;
-use super::inspection::{COMMON_COLUMNS, check_columns, columns};
+use super::inspection::{COMMON_COLUMNS, check_columns};
 use super::prepare::{Tables, drop_tables, prepare, remove};
 use super::settings::{CREATE_TABLE_OPTIONS, ENGINE, TableMake};
 use super::{inspection, schema};
-use crate::options::{Number, OptionList, Size, number};
-use crate::parallel::{parallel_for, workers};
+use crate::parallel::{columns, parallel_for, workers};
 use crate::policy::{ErrorPolicy, IGNORE_ERRORS, TRANSIENT_ERRORS};
 use crate::shared::SharedLoad;
 use crate::{Workload, WorkloadContext};
@@ -81,7 +81,7 @@ impl Tables for BulkInsert {
         Ok(())
     }
 
-    fn finish(&self, _table: u64) -> Vec<String> {
+    fn finish(&self, _table: u64, _dialect: &Dialect) -> Vec<String> {
         Vec::new()
     }
 
@@ -94,7 +94,7 @@ impl Tables for BulkInsert {
             let table = tables[job as usize];
             Box::pin(async move {
                 let found = columns(session, list_columns, &schema::name(table)).await?;
-                check_columns(&schema::name(table), &found, &COMMON_COLUMNS)?;
+                check_columns(table, &found, &COMMON_COLUMNS)?;
                 if found.len() > 2 {
                     return Err(inspection::not_for_bulk_insert(table, &found));
                 }

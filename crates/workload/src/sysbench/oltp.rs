@@ -1,6 +1,6 @@
 //! The OLTP scripts as workloads.
 
-use driver::Target;
+use driver::{Dialect, Target};
 use engine::Load;
 use measure::Failure;
 use plan::{Options, Problem};
@@ -113,8 +113,8 @@ impl Tables for Oltp {
         fill::fill(context, &self.settings, tables)
     }
 
-    fn finish(&self, table: u64) -> Vec<String> {
-        schema::indexes(table, &self.settings)
+    fn finish(&self, table: u64, dialect: &Dialect) -> Vec<String> {
+        schema::indexes(table, &self.settings, dialect)
     }
 
     fn check(&self, context: &WorkloadContext<'_>, tables: &[u64]) -> Result<(), Failure> {

@@ -2,8 +2,8 @@
 
 use driver::Isolation;
 use plan::OptionReader;
+use plan::declared::{Flag, Number, OptionList, Text, flag, number, text};
 
-use crate::options::{Flag, Number, OptionList, Text, flag, number, text};
 use crate::policy::{ErrorPolicy, IGNORE_ERRORS, TRANSIENT_ERRORS};
 use crate::random::{Shape, read_shape};
 use crate::session::ISOLATION;

@@ -119,7 +119,7 @@ async fn connect(shared: &TpccLoad, handle: &ClientHandle) -> Result<TpccSession
     if let Some(enforce) = dialect.enforce_foreign_keys.filter(|_| settings.foreign_keys) {
         session.run(enforce).await?;
     }
-    let statements = Statements::prepare(&mut session, dialect.row_lock).await?;
+    let statements = Statements::prepare(&mut session, dialect).await?;
     Ok(TpccSession {
         session,
         statements,

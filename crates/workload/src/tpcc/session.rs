@@ -8,6 +8,7 @@ use super::inputs::Customer;
 use super::statements::{LineQuery, Query, Statements};
 use super::text::push_last_name;
 use crate::parallel::unsuitable;
+use crate::transaction_loop::roll_back;
 
 pub(super) struct TpccSession {
     pub(super) session: Session,
@@ -45,12 +46,7 @@ impl TpccSession {
 
     /// Rolls back the open transaction, if there is one.
     pub(super) async fn roll_back(&mut self, handle: &mut ClientHandle) -> Result<(), Failure> {
-        if !self.is_in_transaction {
-            return Ok(());
-        }
-        self.is_in_transaction = false;
-        handle.count(OperationKind::Other);
-        self.session.run("ROLLBACK").await.map(drop)
+        roll_back(&mut self.session, &mut self.is_in_transaction, handle).await
     }
 
     /// Runs a statement and counts it. After a statement that reads, [`TpccSession::rows`] has its rows. Await the

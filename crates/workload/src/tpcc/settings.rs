@@ -2,9 +2,9 @@
 
 use driver::Isolation;
 use plan::OptionReader;
+use plan::declared::{Flag, Number, OptionList, Text, flag, number, text};
 
 use super::deck::{Mix, TYPES};
-use crate::options::{Flag, Number, OptionList, Text, flag, number, text};
 use crate::policy::{ErrorPolicy, IGNORE_ERRORS, TRANSIENT_ERRORS};
 use crate::session::ISOLATION;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use driver::{Datum, Session};
+use driver::{Datum, Dialect, Session};
 use engine::{ClientHandle, Turn};
 use measure::{Disposition, ErrorClass, Failure, OperationKind};
 
@@ -143,11 +143,13 @@ fn count(handle: &mut ClientHandle, statements: refresh::Statements) {
     (0..statements.others).for_each(|_| handle.count(OperationKind::Other));
 }
 
-pub(super) fn texts(rows: Vec<Vec<Datum>>) -> Rows {
+/// The cells of an answer as texts.
+pub(super) fn texts(dialect: &Dialect, rows: Vec<Vec<Datum>>) -> Rows {
     let text = |datum: Datum| match datum {
         Datum::Null => "NULL".to_owned(),
         Datum::Int(number) => number.to_string(),
         Datum::Float(number) => number.to_string(),
+        Datum::Text(text) if dialect.pads_char => dialect.unpadded(&text).to_owned(),
         Datum::Text(text) => text,
     };
     rows.into_iter().map(|row| row.into_iter().map(text).collect()).collect()

@@ -79,7 +79,8 @@ impl TpchLoad {
     pub(super) fn assess(&self, query: usize, index: usize, rows: Vec<Vec<Datum>>) {
         if !matches!(self.reference, Reference::Nothing) {
             let question = (query, self.parameters(query, index));
-            self.verdicts.assess(&self.reference, question, texts(rows));
+            let rows = texts(self.connector.target.dialect(), rows);
+            self.verdicts.assess(&self.reference, question, rows);
         }
     }
 

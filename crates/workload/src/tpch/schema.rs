@@ -4,6 +4,10 @@
 
 use driver::Dialect;
 
+/// The owner of the tables, in messages.
+pub(super) const WORKLOAD: &str = "TPC-H";
+
+/// A table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Table {
     Region,

@@ -1,10 +1,10 @@
 //! The options of TPC-H.
 
 use plan::OptionReader;
+use plan::declared::{Choice, Flag, Number, Numbers, OptionList, choice, flag, number, numbers};
 
 use super::answers::Answers;
 use super::parameters::QUERIES;
-use crate::options::{Choice, Flag, Number, Numbers, OptionList, choice, flag, number, numbers};
 
 const SCALE: Number<f64> =
     number("scale", 1.0, 0.001..=100_000.0, "the scale factor: 1 is about 1 GB, 8.7 million rows");

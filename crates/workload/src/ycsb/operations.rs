@@ -2,8 +2,8 @@
 
 use measure::{Operation, OperationId, OperationKind};
 use plan::OptionReader;
+use plan::declared::{Number, number};
 
-use crate::options::{Number, number};
 use crate::random::Random;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

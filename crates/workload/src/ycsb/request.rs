@@ -1,8 +1,7 @@
 //! Selects the records of operations: `requestdistribution`.
 
 use plan::OptionReader;
-
-use crate::options::{Choice, Number, choice, number};
+use plan::declared::{Choice, Number, choice, number};
 
 pub(super) const DISTRIBUTION: Choice<Name> = choice(
     "requestdistribution",

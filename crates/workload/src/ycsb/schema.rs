@@ -2,8 +2,7 @@
 
 use driver::Dialect;
 use plan::OptionReader;
-
-use crate::options::{Number, Text, number, text};
+use plan::declared::{Number, Text, number, text};
 
 pub(super) const KEY: &str = "YCSB_KEY";
 const MOST_FIELDS: u64 = 1_000;

@@ -3,6 +3,10 @@
 use std::time::Duration;
 
 use driver::Isolation;
+use plan::declared::{
+    Choice, Flag, Number, OptionInfo, OptionList, Text, choice, flag, infos, number,
+    number_without_default, text,
+};
 use plan::{Files, OptionReader, Options, Problem};
 
 use super::foreign;
@@ -14,11 +18,6 @@ use super::properties::{self, PROPERTIES};
 use super::request::{self, Request};
 use super::schema::{self, Table};
 use super::statements::{NOT_FOUND, UNEXPECTED_STATE};
-use crate::OptionInfo;
-use crate::options::{
-    Choice, Flag, Number, OptionList, Text, choice, flag, infos, number, number_without_default,
-    text,
-};
 use crate::policy::{ErrorPolicy, IGNORE_ERRORS, TRANSIENT_ERRORS};
 use crate::session::ISOLATION;
 

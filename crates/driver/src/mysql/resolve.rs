@@ -1,9 +1,7 @@
-//! Sources of user, password and address when the URL does not contain them.
+//! What a URL does not contain: user, password and address from other sources, and the addresses of host names.
 
-use std::env;
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::path::Path;
 
 use measure::{ErrorClass, Failure};
 use net::Endpoint;
@@ -12,49 +10,15 @@ use zeroize::Zeroizing;
 
 use super::config::Config;
 use super::option_file::OptionFile;
-use super::url::{Host, PORT, Url};
+use super::url::{PORT, Url};
 use crate::Address;
+use crate::login::{ClientDefaults, LoginSources, unreadable};
 use crate::ssl_options::SslMode;
+use crate::url_parts::Host;
 
-/// The sources of a login. A password is searched in this order: the URL, the password file, `DYNO_PASSWORD`,
-/// `MYSQL_PWD`, the option file.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LoginSources {
-    /// A file whose first line is the password; it must exist when it is named.
-    pub password_file: Option<PathBuf>,
-    pub environment_password: Option<Password>,
-    /// An option file such as `~/.my.cnf`; it may be missing.
-    pub option_file: Option<PathBuf>,
-    /// The user when no source names one.
-    pub default_user: Option<String>,
-}
-
-impl LoginSources {
-    /// The sources of this process: the password that was taken out of its environment, and `~/.my.cnf`.
-    pub fn of_process() -> Self {
-        Self {
-            password_file: None,
-            environment_password: environment_password().clone(),
-            option_file: env::home_dir().map(|home| home.join(".my.cnf")),
-            default_user: env::var("USER").ok().filter(|value| !value.is_empty()),
-        }
-    }
-}
-
-/// The password of the environment, for [`LoginSources::of_process`].
-static ENVIRONMENT_PASSWORD: Mutex<Option<Password>> = Mutex::new(None);
-
-fn environment_password() -> MutexGuard<'static, Option<Password>> {
-    ENVIRONMENT_PASSWORD.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Sets the password that was in the environment of this process; `None` forgets it, after the last login.
-pub fn set_environment_password(password: Option<Password>) {
-    *environment_password() = password;
-}
-
-/// The variables of the environment that may hold a password, the first one first.
-pub const PASSWORD_VARIABLES: [&str; 2] = ["DYNO_PASSWORD", "MYSQL_PWD"];
+/// What MySQL's own clients read.
+pub const CLIENT_DEFAULTS: ClientDefaults =
+    ClientDefaults { password_variables: &["MYSQL_PWD"], option_file: ".my.cnf" };
 
 impl Url {
     /// Adds what the URL does not contain, and looks up host names.
@@ -65,11 +29,7 @@ impl Url {
         let options = read_option_file(sources.option_file.as_deref())?;
         let addresses = self.addresses(&options)?;
         let user = self.user.clone().or(options.user).or_else(|| sources.default_user.clone());
-        let password = match (&self.password, &sources.password_file) {
-            (Some(password), _) => Some(password.clone()),
-            (None, Some(path)) => Some(read_password_file(path)?),
-            (None, None) => sources.environment_password.clone().or(options.password),
-        };
+        let password = sources.password(self.password.as_ref())?.or(options.password);
         Ok(Config {
             addresses,
             user: user.unwrap_or_else(|| "root".to_owned()),
@@ -109,15 +69,7 @@ fn unix(path: &Path) -> Address {
 }
 
 fn look_up(host: &Host) -> Result<Address, Failure> {
-    Address::look_up(&host.name, host.port.unwrap_or(PORT), host.to_string())
-}
-
-/// The first line of a file. Like every password that dyno reads, it is blanked in all output.
-fn read_password_file(path: &Path) -> Result<Password, Failure> {
-    let text = Zeroizing::new(read_text(path).map_err(|error| unreadable(path, &error))?);
-    let password = Password::new(text.lines().next().unwrap_or_default());
-    password.hide();
-    Ok(password)
+    Address::look_up(&host.name, host.port.unwrap_or(PORT), host.with_port(PORT))
 }
 
 fn read_option_file(path: Option<&Path>) -> Result<OptionFile, Failure> {
@@ -139,9 +91,4 @@ fn unknown_mode(path: &Path, mode: &str) -> Failure {
     let message =
         format!("{}: `ssl-mode` cannot be `{mode}`; {}", path.display(), SslMode::ALLOWED);
     Failure::new(ErrorClass::Login, "", message)
-}
-
-fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
-    let message = format!("cannot read {}: {error}", path.display());
-    Failure::new(ErrorClass::Connection, "", message)
 }
