@@ -2,6 +2,7 @@
 
 mod emulated;
 
+use std::num::NonZero;
 use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, ExitStatus};
@@ -15,6 +16,9 @@ use crate::go::{GO_MYSQL, GO_TPC, GO_YCSB};
 use crate::interrupt::Interrupt;
 use crate::{cluster, needs, servers, shell, tidy};
 use emulated::Emulated;
+
+/// The variable with which libtest's number of tests at a time is set.
+const THREADS_VARIABLE: &str = "RUST_TEST_THREADS";
 
 /// The environment variable that holds the server's address in tests.
 const SERVER_VARIABLE: &str = "DYNO_TEST_MYSQL";
@@ -126,6 +130,11 @@ fn tests(
     }
     test.args(arguments).envs(programs);
     test.env(SERVER_VARIABLE, server.url()).env("TMPDIR", &temporary);
+    if std::env::var_os(THREADS_VARIABLE).is_none() {
+        // Tests of the whole program mostly wait: for servers that start, and for loads of some seconds.
+        let cpus = thread::available_parallelism().map_or(1, NonZero::get);
+        test.env(THREADS_VARIABLE, (2 * cpus).to_string());
+    }
     eprintln!("xtask: {SERVER_VARIABLE} is a MariaDB on port {}", server.port());
     let status = shell::run(without_logins(&mut test), interrupt);
     if let Some(why) = server.exited() {

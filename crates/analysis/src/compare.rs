@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn a_steady_drift_is_no_spread_from_six_rounds_on() {
+    fn a_steady_drift_is_not_a_spread_from_six_rounds_on() {
         let of = |rounds| {
             let [baseline, variant] = drifting(rounds);
             compared(&baseline, &variant).unwrap()

@@ -127,14 +127,14 @@ mod tests {
     }
 
     #[test]
-    fn a_straight_line_is_no_step() {
+    fn a_straight_line_is_not_a_step() {
         let line: Vec<f64> = (0..30).map(|at| 100.0 + f64::from(at)).collect();
         assert_eq!(level_change(&line), None);
         assert!(off_line(&line) < 1e-9);
     }
 
     #[test]
-    fn a_peak_that_passes_is_no_step() {
+    fn a_peak_that_passes_is_not_a_step() {
         assert_eq!(level_change(&levels(&[(10, 100.0), (10, 150.0), (10, 100.0)])), None);
     }
 

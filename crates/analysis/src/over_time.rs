@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drift_over_two_runs_is_no_difference() {
+    fn a_drift_over_two_runs_is_not_a_difference() {
         let values: Vec<f64> = (0..12).map(|at| 4.6 - 0.02 * f64::from(at)).collect();
         let noisy =
             [0.001, -0.002, 0.0, 0.002, -0.001, 0.0, 0.001, 0.002, -0.002, 0.0, -0.001, 0.0];

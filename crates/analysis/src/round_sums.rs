@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_latency_that_is_known_only_from_below_is_no_value() {
+    fn a_latency_that_is_known_only_from_below_is_not_a_value() {
         let mut edges = Edges::default();
         edges.unanswered.record(5);
         let sums = sums(&[(tally(&[10, 20, 30]), 1.0)], &edges);

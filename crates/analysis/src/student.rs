@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_number_is_no_evidence() {
+    fn what_is_not_a_number_is_not_evidence() {
         assert_eq!(p_value(f64::NAN, 5), 1.0);
     }
 

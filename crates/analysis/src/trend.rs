@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn noise_around_a_constant_is_no_trend() {
+    fn noise_around_a_constant_is_not_a_trend() {
         let seen = trend(&[100.0, 104.0, 97.0, 103.0, 98.0, 101.0]).unwrap();
         assert!(!seen.is_significant, "{seen:?}");
         let level = trend(&[7.0; 6]).unwrap();

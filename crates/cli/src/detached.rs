@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_are_no_entries_are_skipped() {
+    fn files_that_are_not_entries_are_skipped() {
         for text in ["", "tidb", "tidb\nx\n5\n", "tidb\n1\n", "tidb\n1\n2\nx"] {
             assert_eq!(DetachedSystem::parse(text), None, "{text:?}");
         }

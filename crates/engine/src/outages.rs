@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn rare_transactions_are_no_stall() {
+    fn rare_transactions_are_not_a_stall() {
         // One in 0.9 s on average: 3 s without one are nothing special.
         let mut all = Outages::default();
         let times = quiet(&[(2 * S, Some(5 * S), Some(2 * S))]);
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stop_of_the_load_generator_is_no_outage_of_the_system() {
+    fn a_stop_of_the_load_generator_is_not_an_outage_of_the_system() {
         let own = |start_ns, end_ns| GeneratorStall { start_ns, end_ns };
         let mut all = Outages::default();
         // Stopped from 2 s to 4.5 s, and from 8 s on.

@@ -35,7 +35,7 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// The entries of its table, with dots in their names; itself, if it is no table.
+    /// The entries of its table, with dots in their names; itself, if it is not a table.
     fn with_dotted_name(self) -> Vec<Self> {
         let Value::Table(table) = &self.placed.value else { return vec![self] };
         let inner = table.entries.iter().flat_map(|inner| inner.clone().with_dotted_name());

@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_place_is_refused_with_the_reason() {
+    fn what_is_not_a_place_is_refused_with_the_reason() {
         for (text, expected) in [
             ("", "allowed: local, ssh://"),
             ("bench1", "allowed: local, ssh://"),

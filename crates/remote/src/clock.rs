@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn contradictions_and_absurd_clocks_are_no_comparison() {
+    fn contradictions_and_absurd_clocks_are_not_a_comparison() {
         assert_eq!(estimate(&[]), None);
         assert_eq!(estimate(&[reading(0, 500, 10), reading(0, 600, 10)]), None);
         assert_eq!(estimate(&[reading(0, u64::MAX, 10)]), None);

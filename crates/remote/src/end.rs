@@ -35,7 +35,7 @@ impl End {
     /// as soon as the other side is gone: it has to see to it that this process ends.
     ///
     /// # Errors
-    /// When a user has typed the command, or the other side is no dyno.
+    /// When a user has typed the command, or the other side is not a dyno.
     pub fn on_stdio(
         name: &str,
         on_lost: impl FnOnce(&LinkError) + Send + 'static,

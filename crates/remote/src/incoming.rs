@@ -114,7 +114,7 @@ impl Lines {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// The next line without its end, when it is whole. Bytes that are no UTF-8 are replaced.
+    /// The next line without its end, when it is whole. Bytes that are not UTF-8 are replaced.
     ///
     /// # Errors
     /// When there are too many bytes in all, or in a line.

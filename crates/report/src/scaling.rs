@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn one_number_of_clients_and_rates_are_no_sweep_over_clients() {
+    fn one_number_of_clients_and_rates_are_not_a_sweep_over_clients() {
         for run in [sample::compared(), sample::open(), sample::sought(20e6, 1.0, 64.0)] {
             let digest = Digest::new(&run);
             assert!(all(&digest).is_empty() && table(&digest).is_empty());

@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_of_one_trial_is_no_verdict_on_the_run() {
+    fn a_report_of_one_trial_is_not_a_verdict_on_the_run() {
         let mut run = sample::run();
         let folder = recorded(&run);
         run.trials.truncate(1);

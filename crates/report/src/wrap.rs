@@ -112,7 +112,7 @@ mod tests {
         assert_eq!(wrap("oltp_point_select x", 12), ["oltp_point_", "select x"]);
         assert_eq!(wrap("abcdef", 4), ["abcd", "ef"]);
         assert_eq!(wrap("", 4), [""]);
-        // Spaces before a per cent sign are no place to break.
+        // Spaces before a per cent sign are not a place to break.
         assert_eq!(wrap("errors 0.1 %, p99", 10), ["errors", "0.1 %, p99"]);
     }
 

@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn scheduling_noise_is_no_stall() {
+    fn scheduling_noise_is_not_a_stall() {
         let sleeps = sleeps(0..Nanos::MAX, &[0, 3, 15, 1, 49]);
         assert_eq!(sleeps.stalls, []);
         assert_eq!((sleeps.oversleep.count(), sleeps.oversleep.max_ns() / MS), (5, 49));

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_moves_the_figure_by_less_than_matters_is_no_finding() {
+    fn what_moves_the_figure_by_less_than_matters_is_not_a_finding() {
         let rounds = rounds(&mut Draws(4), (8, 100), (1, 0.6), 0.001);
         assert_eq!(check_first_windows(&[place(rounds.clone())], 0.01), []);
         assert_eq!(check_first_windows(&[place(rounds)], 0.005).len(), 1);

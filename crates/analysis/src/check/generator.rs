@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn stalls_outside_the_measured_time_are_no_finding() {
+    fn stalls_outside_the_measured_time_are_not_a_finding() {
         assert_eq!(findings(&stalls(&[(200, 900), (4_000, 4_500)]), |_| {}), []);
     }
 

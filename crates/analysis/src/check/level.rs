@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_change_and_one_that_chance_explains_are_no_findings() {
+    fn a_small_change_and_one_that_chance_explains_are_not_findings() {
         assert_eq!(found(|_| {}, &[(8, 1_000), (7, 950)]), []);
         // Of three transactions a second one more or less is cut off at the edges of a second.
         let seen = found(|_| {}, &[(8, 3), (7, 2)]);

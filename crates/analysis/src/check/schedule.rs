@@ -88,7 +88,7 @@ pub(super) fn lateness(measured: &Measured<'_>, summary: &Summary) -> Vec<Findin
         .collect()
 }
 
-/// The relative variation between intervals that is no fault of the system: a rate that changes explains any. Else it
+/// The relative variation between intervals that is not a fault of the system: a rate that changes explains any. Else it
 /// is chance, and the transactions that are cut off at an interval's edges: those of even arrivals, or of each client
 /// of a closed loop. Either makes counts that differ by one, with a standard deviation of at most the root of a half
 /// (with two intervals). `None` for a trial without transactions.

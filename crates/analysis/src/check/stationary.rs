@@ -222,7 +222,7 @@ fn any_growth_is_an_overload_when_nothing_is_random() {
 }
 
 #[test]
-fn latencies_that_grow_with_the_time_measured_are_no_second_finding() {
+fn latencies_that_grow_with_the_time_measured_are_not_a_second_finding() {
     let mut server = Server::new(Service::Constant, Load::Even(1.05));
     assert_eq!(server.found(60, 100.0), ["rate-missed"]);
 }
@@ -256,7 +256,7 @@ fn significant(values: usize, drift: f64, white: f64, kept: f64, slow: f64) -> u
 }
 
 #[test]
-fn noise_that_lasts_is_no_trend() {
+fn noise_that_lasts_is_not_a_trend() {
     for values in [6, 10, 60] {
         for kept in [0.0, 0.5, 0.9, 0.99] {
             for white in [0.0, 0.05] {
@@ -290,7 +290,7 @@ fn changing(values: usize, rise: f64, white: f64, kept: f64, slow: f64) -> usize
 }
 
 #[test]
-fn noise_that_lasts_is_no_change_of_level() {
+fn noise_that_lasts_is_not_a_change_of_level() {
     for values in [10, 15, 60, 300] {
         for kept in [0.0, 0.5, 0.9, 0.99] {
             for white in [0.0, 0.05] {

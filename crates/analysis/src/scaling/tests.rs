@@ -170,7 +170,7 @@ fn a_level_without_throughput_is_refused() {
 
 /// Four servers without a queue: throughput grows to four clients and then not at all, which no curve of the law does.
 #[test]
-fn a_corner_is_no_curve_of_the_law() {
+fn a_corner_is_not_a_curve_of_the_law() {
     let corner = |clients: usize| {
         let per_s = 100.0 * clients.min(4) as f64;
         level(clients, &[0.998 * per_s, 1.002 * per_s])

@@ -85,7 +85,7 @@ fn the_ceiling_of_this_machine_is_measured_without_another_program() {
 }
 
 #[test]
-fn a_ceiling_to_a_server_that_is_no_echo_fails_with_what_is_needed() {
+fn a_ceiling_to_a_server_that_is_not_an_echo_fails_with_what_is_needed() {
     let sandbox = Sandbox::new();
     let message = sandbox.fail(1, ["ceiling", "--to", "127.0.0.1:1", "--time=100ms"]);
     assert!(message.contains("is there a `dyno echo` at 127.0.0.1:1?"), "{message}");

@@ -1,6 +1,6 @@
 //! The edges of the measured window: what was in flight when it ended, and times in which no transaction succeeded.
 
-use std::process::Command;
+use std::process::{Command, Output};
 use std::thread;
 use std::time::Duration;
 
@@ -74,20 +74,29 @@ fn a_number_of_events_is_measured_without_those_that_are_never_answered() {
     assert!(bounds.contains(&"max_ns".into()) && !bounds.contains(&"p50_ns".into()), "{bounds:?}");
 }
 
-/// Stops a server for two seconds while load runs on it; returns the outage.
-fn stalled(load: &[&str]) -> Value {
+/// Stops a server for two seconds while these loads run on it; returns the outage of each.
+fn stalled<const N: usize>(loads: [&[&str]; N]) -> [Value; N] {
     let own = OwnServer::start(&[]);
-    let sandbox = Sandbox::new();
-    let mut command = bench(&sandbox, "SELECT 1;\n", &own.url());
-    command.args(["--clients=4", "--time=8s"]).args(load);
-    let mut run = Background::start(&sandbox, &mut command);
-    run.wait_for("0000", "measure", 5);
+    let sandboxes = loads.map(|_| Sandbox::new());
+    let mut runs: Vec<Background<'_>> = sandboxes
+        .iter()
+        .zip(loads)
+        .map(|(sandbox, load)| {
+            let mut command = bench(sandbox, "SELECT 1;\n", &own.url());
+            Background::start(sandbox, command.args(["--clients=4", "--time=8s"]).args(load))
+        })
+        .collect();
+    runs.iter_mut().for_each(|run| run.wait_for("0000", "measure", 5));
     own.signal(Signal::SIGSTOP);
     thread::sleep(Duration::from_secs(2));
     own.signal(Signal::SIGCONT);
-    let output = run.finish();
-    assert!(output.status.success(), "{}", both(&output));
-    let trial = &json(&output)["trials"][0];
+    let outages: Vec<Value> = runs.into_iter().map(|run| only_outage(&run.finish())).collect();
+    outages.try_into().unwrap()
+}
+
+fn only_outage(output: &Output) -> Value {
+    assert!(output.status.success(), "{}", both(output));
+    let trial = &json(output)["trials"][0];
     assert_eq!(trial["status"], "complete");
     let [outage] = trial["outages"].as_array().unwrap().as_slice() else {
         panic!("one outage: {}", trial["outages"]);
@@ -101,24 +110,19 @@ fn length_s(outage: &Value) -> f64 {
 }
 
 #[test]
-fn a_server_that_stands_still_is_an_outage_in_a_closed_loop() {
-    let outage = stalled(&["--think-time=2ms"]);
-    assert_eq!((&outage["failures"], &outage["reconnects"]), (&0.into(), &0.into()));
-    assert!((1.9..4.0).contains(&length_s(&outage)), "{outage}");
-}
-
-#[test]
-fn a_server_that_stands_still_is_an_outage_in_an_open_loop() {
-    let outage = stalled(&["--rate=200"]);
-    assert_eq!(outage["failures"], 0);
-    assert!((1.9..4.0).contains(&length_s(&outage)), "{outage}");
-}
-
-#[test]
-fn an_outage_that_a_time_out_shows_begins_with_the_request() {
-    let outage = stalled(&["--think-time=2ms", "--query-timeout=1s"]);
-    assert!(outage["failures"].as_u64().unwrap() >= 4, "{outage}");
-    assert!((1.9..4.5).contains(&length_s(&outage)), "{outage}");
+fn a_server_that_stands_still_is_an_outage_in_closed_and_open_loops() {
+    let [closed, open, timed_out] = stalled([
+        &["--think-time=2ms"],
+        &["--rate=200"],
+        &["--think-time=2ms", "--query-timeout=1s"],
+    ]);
+    assert_eq!((&closed["failures"], &closed["reconnects"]), (&0.into(), &0.into()));
+    assert!((1.9..4.0).contains(&length_s(&closed)), "{closed}");
+    assert_eq!(open["failures"], 0);
+    assert!((1.9..4.0).contains(&length_s(&open)), "{open}");
+    // An outage that a time-out shows begins with the request.
+    assert!(timed_out["failures"].as_u64().unwrap() >= 4, "{timed_out}");
+    assert!((1.9..4.5).contains(&length_s(&timed_out)), "{timed_out}");
 }
 
 #[test]

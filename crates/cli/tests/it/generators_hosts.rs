@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::generators::{mysql, recorded, run, transactions};
 use crate::network::Network;
-use crate::other_hosts::NARROW;
+use crate::other_hosts::{NARROW, assert_packets_were_lost};
 use crate::own_server::{OwnServer, wait_until};
 use crate::relay::Relay;
 use crate::sandbox::{Sandbox, both, json, report};
@@ -196,6 +196,7 @@ fn a_narrow_way_loses_no_count() {
     let sshd = Sshd::start_by(&sandbox, &network.words());
     let trial = calls_inside(&sandbox, &network, &sshd);
     assert_eq!(trial["transactions"], 3000, "{trial}");
+    assert_packets_were_lost(&network);
 }
 
 #[test]

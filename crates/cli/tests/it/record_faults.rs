@@ -257,7 +257,7 @@ pub(crate) fn in_a_mount_namespace(sandbox: &Sandbox, script: &str) -> Option<Ou
 }
 
 #[test]
-fn a_damaged_trial_hides_no_other_and_is_no_success() {
+fn a_damaged_trial_hides_no_other_and_is_not_a_success() {
     let sandbox = Sandbox::new();
     let load = "--events=10";
     sandbox.succeed(["bench", "sysbench/oltp_point_select", load, "--repetitions=2"]);

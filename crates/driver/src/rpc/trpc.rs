@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_answer_is_a_protocol_error() {
+    fn what_is_not_an_answer_is_a_protocol_error() {
         let wrong = |frame: &[u8]| decode(&mut TrpcCodec::new(&call()), frame).unwrap_err().0;
         let texts = [
             wrong(b"HTTP/1.1 400"),

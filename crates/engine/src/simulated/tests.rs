@@ -355,7 +355,7 @@ fn a_system_that_stands_still_is_a_stall_and_not_a_complete_trial() {
 }
 
 #[test]
-fn nothing_that_succeeded_is_no_complete_trial() {
+fn a_trial_in_which_nothing_succeeded_is_not_complete() {
     let system = system(1, vec![900_000 * MS], Vec::new());
     let (outcome, _) = run(&system, &offered(1, Pacing::Closed { think_time_ns: 0 }));
     assert_eq!(outcome.ended, LoadEnd::NoSuccess { failed: 0, most: None });

@@ -276,18 +276,7 @@ fn the_name_defaults_to_the_stem_of_the_file() {
     assert_eq!(name(""), "unnamed");
 }
 
-#[test]
-fn wrong_plans_are_explained() {
-    let explained = [
-        ("an_empty_plan", wrong("")),
-        ("no_toml", wrong("seed = 1\n[load\nclients = 4\n")),
-        ("a_value_without_quotes", wrong("[load]\ntime = 5s\n")),
-        ("a_key_twice", wrong("seed = 1\nseed = 2\n")),
-        ("a_key_twice_in_two_spellings", wrong_load("warm_up = \"1s\"\nwarm-up = \"2s\"")),
-        (
-            "unknown_keys_get_the_nearest_spelling",
-            wrong(
-                r#"
+const UNKNOWN_KEYS: &str = r#"
 repetition = 3
 [systms.sqlite]
 [system]
@@ -298,9 +287,28 @@ before_perpare = "SELECT 1"
 [load]
 cleints = 4
 colour = "red"
-"#,
-            ),
-        ),
+"#;
+
+const WRONG_KINDS: &str = r#"
+seed = "four"
+title = ["a"]
+cleanup = "perhaps"
+percentiles = [50, "many", 101]
+between = "nothing"
+existing = 3
+system = "a"
+workload = "b"
+"#;
+
+#[test]
+fn wrong_plans_are_explained() {
+    let explained = [
+        ("an_empty_plan", wrong("")),
+        ("no_toml", wrong("seed = 1\n[load\nclients = 4\n")),
+        ("a_value_without_quotes", wrong("[load]\ntime = 5s\n")),
+        ("a_key_twice", wrong("seed = 1\nseed = 2\n")),
+        ("a_key_twice_in_two_spellings", wrong_load("warm_up = \"1s\"\nwarm-up = \"2s\"")),
+        ("unknown_keys_get_the_nearest_spelling", wrong(UNKNOWN_KEYS)),
         (
             "keys_in_the_wrong_table",
             wrong("clients = 4\nsystem = \"a\"\nworkload = \"b\"\n[load]\nseed = 3\n"),
@@ -313,21 +321,7 @@ colour = "red"
         ),
         ("clients_twice", wrong_load("clients = [1, 2, 1]")),
         ("an_interval_longer_than_the_time", wrong_load("time = \"5s\"\ninterval = \"1m\"")),
-        (
-            "wrong_kinds_of_values",
-            wrong(
-                r#"
-seed = "four"
-title = ["a"]
-cleanup = "perhaps"
-percentiles = [50, "many", 101]
-between = "nothing"
-existing = 3
-system = "a"
-workload = "b"
-"#,
-            ),
-        ),
+        ("wrong_kinds_of_values", wrong(WRONG_KINDS)),
         (
             "wrong_kinds_of_values_in_place_of_tables",
             wrong("sql = \"ANALYZE\"\nsystems = 1\n[workloads]\na = 4\n"),
@@ -480,7 +474,7 @@ fn a_plan_that_is_not_there() {
     let help = problems.problems[0].help.clone().unwrap();
     assert!(problems.problems[0].message.starts_with("cannot read this plan: "));
     assert!(help.starts_with("did you mean `quickstart.toml`? here are: "), "{help}");
-    // Other plans do not help against one that is no text.
+    // Other plans do not help against one that is not a text.
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("near.toml"), "[workloads.a]\n").unwrap();
     std::fs::write(folder.path().join("bear.toml"), [0xff, 0xfe]).unwrap();

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 
 #[test]
-fn a_space_of_several_bytes_before_a_login_is_no_panic() {
+fn a_space_of_several_bytes_before_a_login_is_not_a_panic() {
     assert_eq!(scrub("to\u{85}me:secret@host"), "to\u{85}me:***@host");
 }
 

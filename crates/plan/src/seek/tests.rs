@@ -24,7 +24,7 @@ fn bounds_are_read_and_shown_as_plans_write_them() {
 }
 
 #[test]
-fn nonsense_is_no_bound() {
+fn nonsense_is_not_a_bound() {
     let cases = [
         ("p99 > 10ms", "it has no `<`"),
         ("p100 < 10ms", "above 0 and below 100"),

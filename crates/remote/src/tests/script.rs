@@ -1,4 +1,4 @@
-//! The script with shells of this machine, and programs that are no dyno.
+//! The script with shells of this machine, and programs that are not a dyno.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -147,7 +147,7 @@ fn a_host_without_sha256sum_checks_with_cksum() {
 }
 
 #[test]
-fn a_program_that_is_no_dyno_is_refused() {
+fn a_program_that_is_not_a_dyno_is_refused() {
     for (script, expected) in [
         (
             "printf '\\ndyno-frames-1\\n'; exit 3",

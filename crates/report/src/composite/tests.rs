@@ -141,7 +141,7 @@ fn a_failure_a_time_out_or_an_early_end_of_a_part_leaves_no_composite() {
 }
 
 #[test]
-fn a_load_that_is_no_test_of_the_specification_has_no_composite_but_a_reason() {
+fn a_load_that_is_not_a_test_of_the_specification_has_no_composite_but_a_reason() {
     let mut run = both(1.0);
     for trial in &mut run.trials {
         let rules = &mut trial.header.workload.rules;

@@ -82,7 +82,7 @@ fn in_a_sentence(headline: &str) -> String {
     }
 }
 
-/// What weakens the run as a whole, which is no fault of one trial.
+/// What weakens the run as a whole, which is not a fault of one trial.
 fn of_run(digest: &Digest<'_>) -> Option<Conclusion> {
     let findings = digest.findings.iter();
     let serious = findings.filter(|finding| finding.code.severity() != Severity::Note);

@@ -73,7 +73,7 @@ fn a_damaged_trial_is_shown_and_never_counts_as_complete() {
 
 /// A server, or who made the record, chooses all of these.
 #[test]
-fn texts_of_others_control_no_terminal_and_are_no_formulas() {
+fn texts_of_others_control_no_terminal_and_are_not_formulas() {
     const EVIL: &str = "=1\u{1b}]0;x\u{7}\u{9b}31m\r\u{202e}";
     const SHOWN: &str = "=1␛]0;x␇\u{fffd}31m␍\u{fffd}";
     let mut run = repeated();

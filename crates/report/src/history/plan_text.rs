@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_comment_behind_a_value_is_no_part_of_it() {
+    fn a_comment_behind_a_value_is_not_part_of_it() {
         let one = plan("a = 1 # first\n", "dyno run plan.toml");
         let other = plan("a = 1   # second\n", "dyno run plan.toml");
         assert_eq!(one.difference(&other), None);

@@ -31,7 +31,7 @@ fn every_probe_is_in_a_table() {
 }
 
 #[test]
-fn probes_are_no_repetitions_of_one_measurement() {
+fn probes_are_not_repetitions_of_one_measurement() {
     let run = sample::sought(20.0 * MS, 1.0, 1_024.0);
     let digest = Digest::new(&run);
     assert!(digest.trials.len() > 12);

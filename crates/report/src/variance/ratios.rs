@@ -165,7 +165,7 @@ mod tests {
     use crate::sample;
 
     #[test]
-    fn what_both_variants_have_in_common_is_no_variance_of_their_ratio() {
+    fn what_both_variants_have_in_common_is_not_variance_of_their_ratio() {
         let run = sample::in_windows();
         let digest = Digest::new(&run);
         let report: Value = serde_json::from_str(&crate::json(&digest)).unwrap();

@@ -43,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_is_no_echo_server_is_told() {
+    fn a_program_that_is_not_an_echo_server_is_told() {
         let error = |log: &str| format!("{:#}", identity(log).unwrap_err());
         assert_eq!(error("hello\n"), "the server did not tell its version; it said:\nhello");
         assert!(error("{\"product\":1}").starts_with("the server did not tell all of itself"));

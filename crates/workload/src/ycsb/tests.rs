@@ -177,7 +177,7 @@ fn answers_to_properties_say_what_they_would_do() {
 }
 
 #[test]
-fn ycsbs_own_zipfian_is_told_in_the_description_and_is_no_changed_workload() {
+fn ycsbs_own_zipfian_is_told_in_the_description_and_is_not_a_changed_workload() {
     let workload = workload("ycsb/a", "zipfian = 'ycsb'");
     insta::assert_snapshot!(workload.describe(), @"YCSB A: half reads, half updates; 1000 records of 10 fields of 100 bytes, zipfian requests as YCSB draws them, of 10^10 ranks");
 }

@@ -311,7 +311,7 @@ fn a_job_of_calls_makes_the_requests_of_one_process() {
 }
 
 #[test]
-fn bytes_that_are_no_job_are_refused() {
+fn bytes_that_are_not_a_job_are_refused() {
     for bytes in [&b""[..], b"x", &[255; 64]] {
         let error = GeneratorJob::from_bytes(bytes).unwrap_err();
         assert_eq!(error.to_string(), "what came is not a generator's job");

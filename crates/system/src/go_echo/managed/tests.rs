@@ -119,7 +119,7 @@ fn a_trpc_echo_answers_as_trpc_go_does_and_counts_each_request() {
 }
 
 #[test]
-fn a_program_that_is_no_echo_server_is_refused() {
+fn a_program_that_is_not_an_echo_server_is_refused() {
     let scratch = tempfile::tempdir().unwrap();
     let error = |binary: &str| {
         let started = started(read_trpc, &format!("binary = \"{binary}\""), scratch.path());
