@@ -7,9 +7,9 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 use toml_edit::TableLike;
 
+use crate::Problem;
 use crate::scrub;
 use crate::value::{Spanned, Value};
-use crate::{OptionReader, Problem};
 
 /// A table of the plan whose keys another room defines.
 ///
@@ -143,11 +143,6 @@ impl Options {
             }
         }
         self
-    }
-
-    /// Starts reading; call [`OptionReader::finish`] at the end.
-    pub fn reader(&self) -> OptionReader<'_> {
-        OptionReader::new(self)
     }
 
     /// Whether there are no options.
