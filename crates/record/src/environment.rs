@@ -5,13 +5,16 @@ mod cpu;
 mod disk;
 mod emulation;
 mod system;
+mod text;
 
-use std::fs;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-pub use cpu::usable_threads;
+pub use cpu::{Cpu, usable_threads};
+pub use disk::Disk;
+pub use system::System;
+use text::read;
 
 /// The environment of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -29,64 +32,6 @@ pub struct Environment {
     pub load_average: Option<[f64; 3]>,
 }
 
-/// The processors.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Cpu {
-    /// The model's name; empty when unknown.
-    pub model: String,
-    /// The instruction set, such as `x86_64` or `riscv64`.
-    pub architecture: String,
-    /// Sockets.
-    pub sockets: Option<u32>,
-    /// Physical cores that are online.
-    pub cores: Option<u32>,
-    /// Hardware threads that are online.
-    pub threads: Option<u32>,
-    /// Hardware threads that this process may use (affinity and control groups).
-    pub usable_threads: Option<u32>,
-    /// The highest clock rate, MHz.
-    pub frequency_mhz_max: Option<f64>,
-    /// The frequency governor.
-    pub governor: Option<String>,
-    /// Instruction set extensions as the kernel names them.
-    pub flags: Vec<String>,
-}
-
-/// The storage of a folder.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Disk {
-    /// Purpose of the folder, such as `results` or `data`.
-    pub purpose: String,
-    /// The folder.
-    pub path: String,
-    /// The file system's type.
-    pub filesystem: Option<String>,
-    /// Options of the mount.
-    pub options: Option<String>,
-    /// The device that is mounted.
-    pub device: Option<String>,
-    /// The disk's model.
-    pub model: Option<String>,
-    /// Whether the disk has rotating platters.
-    pub is_rotational: Option<bool>,
-}
-
-/// The operating system.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct System {
-    /// The machine's name on the network.
-    pub hostname: Option<String>,
-    /// The distribution.
-    pub os: Option<String>,
-    /// The kernel and its release.
-    pub kernel: Option<String>,
-    /// The emulator, container or hypervisor, when one is detected.
-    pub virtualization: Option<String>,
-}
-
 impl Environment {
     /// Collects the environment. `folders` are the folders that matter, each with its purpose.
     pub fn gather(folders: &[(&str, &Path)]) -> Self {
@@ -99,13 +44,6 @@ impl Environment {
             load_average: load_average(root),
         }
     }
-}
-
-/// A small file's text without surrounding white space; `None` when it is missing or empty.
-fn read(root: &Path, path: &str) -> Option<String> {
-    let text = fs::read(root.join(path)).ok()?;
-    let text = String::from_utf8_lossy(&text).trim().to_owned();
-    (!text.is_empty()).then_some(text)
 }
 
 /// Source: proc_meminfo(5), where kB means 1,024 bytes.

@@ -4,37 +4,15 @@ use std::fs;
 use std::io::{self, BufRead, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use jiff::Timestamp;
 use measure::{Operation, OperationTally, Watched};
 
 use crate::cores::on_all_cores;
+use crate::file_names::{INTERVALS, TRIAL};
 use crate::hlog::{Kind, Log};
 use crate::input::{self, Lines};
 use crate::windows::pooled;
 use crate::wire::{IntervalLine, RunFile, TrialFile, WatchLine};
-use crate::{Damage, RecordError, Run, RunStatus, TrialRecord, watch, wire, zipped};
-
-/// The file of a trial's intervals.
-pub(crate) const INTERVALS: &str = "intervals.jsonl";
-/// The file of everything else of a trial.
-pub(crate) const TRIAL: &str = "trial.json";
-
-/// Summary of a run, for lists of runs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RunSummary {
-    /// Its folder.
-    pub folder: PathBuf,
-    /// The plan's name.
-    pub plan_name: String,
-    /// The plan's title.
-    pub title: Option<String>,
-    /// When it began, by the wall clock.
-    pub started: Timestamp,
-    /// When it ended; `None` when it was cut short or still runs.
-    pub ended: Option<Timestamp>,
-    /// How it ended.
-    pub status: RunStatus,
-}
+use crate::{Damage, RecordError, Run, RunSummary, TrialRecord, watch, wire, zipped};
 
 /// The runs below a results folder.
 #[derive(Debug, Default)]

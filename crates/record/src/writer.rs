@@ -12,8 +12,8 @@ use measure::{
 };
 
 use crate::disk::{self, NewFile};
+use crate::file_names::{INTERVALS, TRIAL};
 use crate::files::{Appender, replace, sync_folder};
-use crate::reader::{INTERVALS, TRIAL};
 use crate::saver::{Saved, Saver};
 use crate::wire::{RunFile, TrialFile, interval_line};
 use crate::{

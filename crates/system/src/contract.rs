@@ -5,6 +5,7 @@ use std::path::Path;
 
 use driver::rpc::Service;
 use driver::{Target, Timeouts};
+use net::Endpoint;
 use plan::SimulatedSystem;
 
 use crate::Running;
@@ -18,6 +19,17 @@ pub enum Access {
     Service(Service),
     /// A simulation.
     Simulated(SimulatedSystem),
+}
+
+impl Access {
+    /// The addresses that clients connect to; none of a system in this process.
+    pub fn endpoints(&self) -> Vec<Endpoint> {
+        match self {
+            Self::Database(target) => target.endpoints(),
+            Self::Service(service) => service.endpoints(),
+            Self::Simulated(_) => Vec::new(),
+        }
+    }
 }
 
 /// What a system offers to clients.

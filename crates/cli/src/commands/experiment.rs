@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use driver::mysql::set_environment_password;
+use generators::Fleet;
 use plan::{Plan, SeekPlan, Source, Trial, show_duration};
 use record::{Run, RunStatus};
 use report::{Planned, PlannedTrial, several};
@@ -54,7 +55,8 @@ pub(crate) fn run(
         command: command_line::again(),
         dyno: super::this_dyno(),
     };
-    let outcome = experiment.run(&options, &stop, &mut progress);
+    let mut generators = Fleet::of(&plan.load);
+    let outcome = experiment.run(&options, Some(&mut generators), &stop, &mut progress);
     progress.finish();
     // No login follows.
     drop(experiment);

@@ -3,7 +3,7 @@
 use measure::{Condition, ConditionResult, ConditionSubject};
 use serde::{Deserialize, Serialize};
 
-use super::is_default;
+use crate::values::is_default;
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct ConditionFile {

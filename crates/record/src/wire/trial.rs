@@ -9,12 +9,12 @@ use measure::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::FORMAT;
 use super::condition::ConditionFile;
 use super::cross_check::CrossCheckFile;
 use super::edges::EdgesFile;
 use super::generator::{GeneratorFile, GeneratorPartFile, into_generators};
-use super::values::{at_most, is_default};
+use super::head::FORMAT;
+use crate::values::{at_most, is_default};
 use crate::{
     ClientRecord, ClientUsage, CrossCheck, FORMAT_VERSION, Identity, LoadRecord, PhaseRecord,
     ProbeRecord, TrialEnd, TrialHeader, TrialRecord, TrialStatus, VariantRecord, WorkloadRecord,

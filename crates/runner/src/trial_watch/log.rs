@@ -19,7 +19,8 @@ struct LogState {
 
 /// Whether to continue watching.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Continue {
+pub enum Continue {
+    /// The last data were kept.
     Yes,
     /// The trial has ended, or its record cannot be written any more.
     No,
