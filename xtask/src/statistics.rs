@@ -6,7 +6,6 @@
 mod asked;
 mod checks;
 mod comparisons;
-mod covariates;
 mod equals;
 mod goals;
 mod intervals;
@@ -56,7 +55,7 @@ pub(crate) struct Arguments {
     seed: u64,
     /// Only this table
     #[arg(long, value_parser = [
-        "comparisons", "methods", "recordings", "checks", "intervals", "ends", "rounds", "seeks", "usl", "covariates",
+        "comparisons", "methods", "recordings", "checks", "intervals", "ends", "rounds", "seeks", "usl",
     ])]
     only: Option<String>,
     /// The folder of the recordings [default: benchmarks/recordings]
@@ -103,7 +102,6 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     page.table::<seeks::Sought>("seeks")?;
     page.table::<sweeps::OnTheLaw>("usl")?;
     page.table::<sweeps::Queueing>("usl")?;
-    page.table::<covariates::Controlled>("covariates")?;
     let goals = page.goals.table().map(|table| format!("## Goals\n\n{table}\n"));
     for section in goals.into_iter().chain(page.sections) {
         println!("{section}");

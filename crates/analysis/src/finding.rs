@@ -190,8 +190,6 @@ pub enum Code {
     BaselineDiffers,
     /// The first windows after each start differ from the later ones.
     FirstWindows,
-    /// The record is of an earlier format, which does not tell what crosses the edges of the measured window.
-    OlderRecord,
     /// The record's copy of the plan is damaged.
     PlanDamaged,
 }
@@ -267,7 +265,6 @@ impl Code {
             Self::MachineBusy => ("machine-busy", Doubtful),
             Self::BaselineDiffers => ("baseline-differs", Doubtful),
             Self::FirstWindows => ("first-windows", Doubtful),
-            Self::OlderRecord => ("older-record", Note),
             Self::PlanDamaged => ("plan-damaged", Note),
         }
     }

@@ -124,12 +124,9 @@ impl Between<'_, HostReading> {
         Some(of(&self.to.cpu.since(&self.from.cpu)) as f64 / 1e9 / self.seconds)
     }
 
-    /// The part of the time in which the disk that was busiest in this window had requests. Records of earlier
-    /// versions tell only of the disk that was busiest since the host started.
+    /// The part of the time in which the disk that was busiest in this window had requests.
     fn busiest_disk(&self) -> Option<f64> {
-        let Some(busy_ns) = &self.to.disk_busy_ns else {
-            return self.rate(|at| at.disk?.busy_ns).map(|ns_per_s| ns_per_s / 1e9);
-        };
+        let busy_ns = self.to.disk_busy_ns.as_ref()?;
         let before = self.from.disk_busy_ns.as_ref()?;
         let since = |(disk, until): (&String, &Nanos)| until.checked_sub(*before.get(disk)?);
         let busiest = busy_ns.iter().filter_map(since).max().unwrap_or_default();

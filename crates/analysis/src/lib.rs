@@ -14,7 +14,6 @@ mod compare;
 mod connections;
 mod contrast;
 mod cost;
-mod covariates;
 mod draws;
 mod drift;
 mod estimate;
@@ -68,10 +67,6 @@ pub use compare::{
 pub use connections::ConnectionFigure;
 pub use contrast::{Contrast, Tests};
 pub use cost::{CostFigure, ServedLoad, Work};
-pub use covariates::{
-    Adjusted, Adjustment, CovariateFigure, CovariateRole, MeasuredVariant, Previous, Terms, Timing,
-    WindowFigure, adjust, adjust_regardless,
-};
 pub use estimate::{Estimate, Interval95, Method, over_repetitions};
 pub use figure::{Between, Metric, OverTime};
 pub use finding::{Code, Finding, Severity, Subject, Value};

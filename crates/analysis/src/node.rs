@@ -137,7 +137,6 @@ impl<'a> Node<'a> {
             written_bytes: of("node_disk_written_bytes_total")?,
             requests: of("node_disk_reads_completed_total")?
                 + of("node_disk_writes_completed_total")?,
-            busy_ns: None,
         })
     }
 

@@ -89,8 +89,8 @@ pub struct Summary {
 /// due in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EdgeSummary {
-    /// Ended in the window and were due before it: they have no latency here. `None` when this was not recorded.
-    pub before: Option<u64>,
+    /// Ended in the window and were due before it: they have no latency here.
+    pub before: u64,
     /// Due in the window, and succeeded after it.
     pub succeeded_after: u64,
     /// Due in the window, and failed after it.
@@ -236,9 +236,8 @@ fn variation(rates: &[f64]) -> Option<f64> {
 
 fn edge_summary(measured: &Measured<'_>) -> EdgeSummary {
     let edges = measured.edges;
-    let is_known = edges.before.len() == measured.operations.len();
     EdgeSummary {
-        before: is_known.then(|| edges.transactions_before(measured.operations)),
+        before: edges.transactions_before(measured.operations),
         succeeded_after: edges.drain.transactions,
         failed_after: edges.drain.failed_transactions,
         unanswered: edges.unanswered.count(),

@@ -2,9 +2,8 @@
 //! folder of the user names it.
 
 use std::env;
-use std::fs::{self, Permissions};
+use std::fs;
 use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
@@ -103,9 +102,6 @@ pub(crate) fn end(process: &ProcessReference, pid: u32) -> Result<()> {
 pub(crate) fn new_entry(kind: &str) -> Result<PathBuf> {
     let folder = folder()?;
     private_file::create_folder(&folder)?;
-    // An older dyno made it readable for everyone.
-    fs::set_permissions(&folder, Permissions::from_mode(0o700))
-        .with_context(|| format!("cannot set the mode of {}", folder.display()))?;
     Ok(folder.join(format!("{kind}-{}.{ENTRY}", std::process::id())))
 }
 
@@ -148,6 +144,8 @@ fn folder() -> Result<PathBuf> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     #[test]

@@ -11,23 +11,16 @@ mod progress;
 mod signals;
 mod stages;
 mod start_request;
-mod wiping_allocator;
 
 use std::process::ExitCode;
 
 use clap::Parser;
-
-use wiping_allocator::WipingAllocator;
-
-#[global_allocator]
-static ALLOCATOR: WipingAllocator = WipingAllocator;
 
 fn main() -> ExitCode {
     let arguments = match command_line::arguments() {
         Ok(arguments) => arguments,
         Err(cause) => return commands::report_error(&cause.into()),
     };
-    // The process is the one that stays, and has no other thread yet.
     environment::take_passwords();
     let args = args::Args::try_parse_from(arguments)
         .unwrap_or_else(|wrong| foreign_options::explain(wrong).exit());

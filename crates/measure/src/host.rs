@@ -75,10 +75,6 @@ pub struct DiskCounters {
     pub written_bytes: u64,
     /// Requests to disks.
     pub requests: u64,
-    /// Only in records of earlier versions, in place of [`HostReading::disk_busy_ns`]: the longest time for which one
-    /// of the disks had requests in flight, ns.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub busy_ns: Option<Nanos>,
 }
 
 /// TCP segments of all connections of a host since it started.

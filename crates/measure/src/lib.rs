@@ -16,7 +16,6 @@ mod host;
 mod identity;
 mod interval;
 mod loaded_rows;
-mod machine_speed;
 mod member_exit;
 mod operation;
 mod outage;
@@ -47,7 +46,6 @@ pub use host::{
 pub use identity::Identity;
 pub use interval::{Interval, Phase};
 pub use loaded_rows::LoadedRows;
-pub use machine_speed::MachineSpeed;
 pub use member_exit::MemberExit;
 pub use operation::{Operation, OperationId, OperationKind};
 pub use outage::Outage;

@@ -36,9 +36,8 @@ pub struct SteadyState {
     /// The end of what was seen when that was decided.
     pub seen_ns: Nanos,
     /// A larger drift of throughput or of mean latency than this would have been seen, with 95 %: a part of the
-    /// figure, per minute. `None` in records of earlier versions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hidden_drift_per_minute: Option<f64>,
+    /// figure, per minute.
+    pub hidden_drift_per_minute: f64,
 }
 
 /// Measuring that was to last until a figure was precise.

@@ -39,7 +39,6 @@ const ROOT_KEYS: &[&str] = &[
     "between",
     "ceiling",
     "cleanup",
-    "control",
     "existing",
     "interleave",
     "least_difference",
@@ -127,6 +126,9 @@ fn read_plan(root: &Options, source: &Arc<Source>, problems: &mut Vec<Problem>) 
         gather(reader, problems);
         seek
     });
+    let message =
+        "`control` was removed: dyno does not measure the machine's speed between windows";
+    reader.refuse("control", message, "delete the line");
     let has_noise = reader.boolean("noise", false);
     let windows = windows::read(&mut reader, problems);
     let rounds_default = if windows.is_some() { windows::ROUNDS_DEFAULT } else { 1 };
@@ -144,7 +146,6 @@ fn read_plan(root: &Options, source: &Arc<Source>, problems: &mut Vec<Problem>) 
         windows,
         repetitions: rounds.map_or(repetitions, |rounds| rounds.at_most),
         rounds,
-        control: windows::read_control(&mut reader, windows, rounds.is_some()),
         between: reader.choice("between", Between::Keep, BETWEEN),
         existing: reader.choice("existing", Existing::Refuse, EXISTING),
         cleanup: reader.boolean("cleanup", false),

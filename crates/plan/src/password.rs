@@ -1,7 +1,7 @@
 //! Passwords in memory: one copy, which is overwritten when nothing needs it any more.
 //!
 //! What other code does with a password leaves copies in memory that is free again. Those on the stack are overwritten
-//! here, those on the heap by the allocator of the program.
+//! here. Those on the heap stay until that memory is used again.
 
 use std::fmt;
 use std::hint::black_box;

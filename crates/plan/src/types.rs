@@ -28,8 +28,6 @@ pub struct Plan {
     pub windows: Option<u32>,
     /// When the rounds of variants end by themselves; `None` when their number is set.
     pub rounds: Option<RoundsPlan>,
-    /// Whether the machine's speed is measured before and after each window, to take what it explains out of comparisons.
-    pub control: bool,
     /// How the data is treated between trials.
     pub between: Between,
     /// What to do with existing tables.

@@ -33,27 +33,6 @@ pub(crate) fn read(reader: &mut OptionReader<'_>, problems: &mut Vec<Problem>) -
     }
 }
 
-/// `control`: whether the machine's speed is measured between windows. Rounds that end by themselves look at the ratios
-/// as they are measured.
-pub(crate) fn read_control(
-    reader: &mut OptionReader<'_>,
-    windows: Option<u32>,
-    has_rounds: bool,
-) -> bool {
-    let may_control = windows.is_some() && !has_rounds;
-    let control = reader.boolean("control", may_control);
-    if control && windows.is_none() {
-        let message =
-            "`control` measures the machine's speed between windows, and the plan has none";
-        reader.reject("control", message, "set interleave = \"windows\", or leave `control` out");
-    } else if control && has_rounds {
-        let message =
-            "`control` is set together with `rounds`, which end by the ratios as they are measured";
-        reader.reject("control", message, "set `repetitions`, or leave `control` out");
-    }
-    control && may_control
-}
-
 fn read_table(table: &Options, problems: &mut Vec<Problem>) -> u32 {
     let mut reader = table.reader();
     if !reader.is_given("windows") {

@@ -120,7 +120,6 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let [kept, path] = ["kept", "report.md"].map(|name| folder.path().join(name));
         fs::write(&kept, "kept").unwrap();
-        // The names that earlier versions wrote to first.
         for link in ["report.md", "report.md.tmp", "report.tmp"] {
             symlink(&kept, folder.path().join(link)).unwrap();
         }

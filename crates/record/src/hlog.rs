@@ -27,7 +27,7 @@ pub(crate) use decoder::{COMPRESSED, PLAIN};
 /// The column `Interval_Max` is in milliseconds, as in the logs of other tools.
 const NS_PER_MS: f64 = 1e6;
 
-/// Precedes the tags of intervals that do not count. Records of earlier versions have no such mark.
+/// Precedes the tags of intervals that do not count.
 const WARM_UP: &str = "warm-up/";
 
 /// The first lines of every log; `started` is when the trial's first load began.
@@ -199,8 +199,9 @@ fn read(
 ) -> Result<LatencyHistogram, String> {
     let line = std::str::from_utf8(line).map_err(|error| error.to_string())?;
     let (seen, encoded) = columns(line).ok_or("it has other columns than a log of histograms")?;
-    if seen != expected && seen.strip_prefix(mark(phase)) != Some(expected) {
-        return Err(format!("found tag `{seen}` instead of `{expected}`"));
+    let mark = mark(phase);
+    if seen.strip_prefix(mark) != Some(expected) {
+        return Err(format!("found tag `{seen}` instead of `{mark}{expected}`"));
     }
     let histogram = decoder.decode(encoded)?;
     match histogram.count() {

@@ -54,4 +54,4 @@ pub use windows::pooled as pooled_windows;
 pub use writer::{RunWriter, TrialWriter};
 
 /// The version of the format that this dyno writes, and the newest that it reads.
-pub const FORMAT_VERSION: u32 = 2;
+pub const FORMAT_VERSION: u32 = 1;

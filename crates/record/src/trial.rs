@@ -5,8 +5,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 use measure::{
     Ceiling, Condition, DecidedEnds, Edges, Failure, FailureExamples, Generator, Identity,
-    Interval, LatencyHistogram, LoadedRows, MachineSpeed, MemberExit, Nanos, Operation,
-    OperationTally, Outage, Phase, QueryPlan, Rules, Tally, TimedTurn, TrialStatus, Watched,
+    Interval, LatencyHistogram, LoadedRows, MemberExit, Nanos, Operation, OperationTally, Outage,
+    Phase, QueryPlan, Rules, Tally, TimedTurn, TrialStatus, Watched,
 };
 use plan::{Arrivals, Rate};
 use serde::{Deserialize, Serialize};
@@ -150,7 +150,7 @@ pub struct PhaseRecord {
     /// Batches that were loaded again because their connection was lost.
     #[serde(default, skip_serializing_if = "is_default")]
     pub loaded_again: u64,
-    /// Rows that the phase loaded; `None` when there are none, and in older records.
+    /// Rows that the phase loaded; `None` when there are none.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "loaded_rows")]
     pub loaded: Option<LoadedRows>,
 }
@@ -166,7 +166,7 @@ pub struct TrialEnd {
     pub measure_ended: Option<Timestamp>,
     /// Each client in order; empty when the load never began.
     pub clients: Vec<ClientRecord>,
-    /// One failed transaction of each class and code, tried again or not; empty in records of earlier versions.
+    /// One failed transaction of each class and code, tried again or not.
     pub failures: FailureExamples,
     /// When each transaction ran, in the order of their starts; empty unless the workload has so few that each is
     /// kept.
@@ -177,7 +177,7 @@ pub struct TrialEnd {
     /// transactions for which an idle client was waiting.
     pub lateness: LatencyHistogram,
     /// In an open loop, the delay from the intended to the actual start of all transactions that were due in the window
-    /// and were sent, the wait for a client included; empty in records of earlier versions.
+    /// and were sent, the wait for a client included.
     pub start_delays: LatencyHistogram,
     /// Round trips of the smallest statement before the load, when every client was connected and idle; empty
     /// when not known.
@@ -227,8 +227,6 @@ pub struct TrialRecord {
     pub conditions: Vec<Condition>,
     /// What the path to the system carried after the load; `None` when it was not measured.
     pub ceiling: Option<Ceiling>,
-    /// The machine's speed before the load; `None` when it was not measured.
-    pub speed: Option<MachineSpeed>,
     /// The plans of the load's queries; empty when the workload keeps none.
     pub plans: Vec<QueryPlan>,
     /// The facts from the end of the trial; `None` when the trial was cut short or still runs.
@@ -303,7 +301,6 @@ impl TrialRecord {
             member_exits: Vec::new(),
             conditions: Vec::new(),
             ceiling: None,
-            speed: None,
             plans: Vec::new(),
             end: None,
             damage: None,

@@ -7,9 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use measure::{
-    Ceiling, Condition, Interval, MachineSpeed, MemberExit, Nanos, Outage, QueryPlan, sum,
-};
+use measure::{Ceiling, Condition, Interval, MemberExit, Nanos, Outage, QueryPlan, sum};
 
 use crate::disk::{self, NewFile};
 use crate::file_names::{INTERVALS, TRIAL};
@@ -210,15 +208,6 @@ impl TrialWriter {
     /// When it cannot be written.
     pub fn ceiling(&mut self, ceiling: Ceiling) -> Result<(), RecordError> {
         self.record.ceiling = Some(ceiling);
-        self.write()
-    }
-
-    /// Records the machine's speed before the load.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn speed(&mut self, speed: MachineSpeed) -> Result<(), RecordError> {
-        self.record.speed = Some(speed);
         self.write()
     }
 

@@ -2,13 +2,12 @@
 
 mod row;
 
-use analysis::{Comparison, LEVEL, ROUNDS_MIN, RoundFigure, Significance};
+use analysis::{Comparison, LEVEL, ROUNDS_MIN, RoundFigure, Significance, compare_by, over_points};
 use measure::RoundsRule;
 use record::VariantRecord;
 
 use crate::bounded;
 use crate::compared_figure::Figure;
-use crate::covariates::{self, Controlled};
 use crate::differences;
 use crate::digest::{Digest, Point, load_text};
 use crate::noise_floor;
@@ -19,7 +18,7 @@ use crate::variance::ratios;
 use crate::windows;
 
 use self::row::Compared;
-pub(crate) use self::row::{Row, interval};
+pub(crate) use self::row::Row;
 
 /// Variants of one system. The others are compared with the first.
 pub(crate) struct Group<'d, 'a> {
@@ -116,14 +115,9 @@ impl<'d, 'a> Group<'d, 'a> {
     /// The comparison of a variant's point with the baseline's. Those of the table's figures are known.
     pub(crate) fn compare(&self, point: &Point<'_>, figure: Figure) -> Option<Comparison> {
         match self.row(point).and_then(|row| row.by(figure)) {
-            Some(known) => known.found(),
-            None => Some(self.alone(point, figure)?.answer()),
+            Some(known) => known.found,
+            None => self.alone(point, figure),
         }
-    }
-
-    /// What covariates make of the comparison of a variant's point with the baseline's, by a figure of the table.
-    pub(crate) fn control(&self, point: &Point<'_>, figure: Figure) -> Option<&'d Controlled> {
-        self.row(point)?.by(figure)?.controlled.as_ref()
     }
 
     /// The row of a variant's point.
@@ -137,46 +131,42 @@ impl<'d, 'a> Group<'d, 'a> {
         self.digest.points.iter().position(|known| std::ptr::eq(known, point))
     }
 
-    /// What covariates make of the comparison of each row, by the figure that decides.
-    pub(crate) fn controls(
-        &self,
-    ) -> impl Iterator<Item = (&'d [String; 3], Figure, &'d Controlled)> {
-        self.shown().filter_map(|row| {
-            let judged = row.by(row.judged_by)?;
-            Some((&row.lead, judged.figure, judged.controlled.as_ref()?))
-        })
-    }
-
     /// The rows of the table: all but those of the baseline that was measured again.
     fn shown(&self) -> impl Iterator<Item = &'d Row> {
         let again = self.again;
         self.rows.iter().filter(move |row| Some(row.lead[0].as_str()) != again)
     }
 
-    /// Compares a variant's point with the baseline's.
-    fn alone(&self, point: &Point<'_>, figure: Figure) -> Option<Controlled> {
-        let points = [self.beside(point)?, point];
-        covariates::compared(self.digest, points, figure, self.least_difference())
+    /// A figure in the rounds of the baseline and of a variant's point; `None` when there is nothing to compare.
+    fn sides(&self, point: &Point<'_>, figure: Figure) -> Option<[Vec<RoundFigure>; 2]> {
+        Some([self.rounds(self.beside(point)?, figure)?, self.rounds(point, figure)?])
     }
 
-    /// Compares a variant with the baseline over all its points.
-    fn overall(&self, name: &str, figure: Figure) -> Option<Controlled> {
-        let points = self.points(name).into_iter().map(|point| self.alone(point, figure));
-        let points = points.collect::<Option<Vec<_>>>()?;
-        covariates::over_all(self.rule(), &points, self.least_difference())
+    fn compare_sides(&self, [baseline, variant]: &[Vec<RoundFigure>; 2]) -> Option<Comparison> {
+        compare_by(self.rule(), baseline, variant, self.least_difference())
+    }
+
+    /// Compares a variant's point with the baseline's.
+    fn alone(&self, point: &Point<'_>, figure: Figure) -> Option<Comparison> {
+        self.compare_sides(&self.sides(point, figure)?)
+    }
+
+    /// Compares a variant with the baseline over all its points: each round has their geometric mean. `None` when one of
+    /// the points is not compared.
+    fn overall(&self, name: &str, figure: Figure) -> Option<Comparison> {
+        let of_point = |point| {
+            let sides = self.sides(point, figure)?;
+            self.compare_sides(&sides).map(|_| sides)
+        };
+        let points = self.points(name).into_iter().map(of_point).collect::<Option<Vec<_>>>()?;
+        let (baseline, variant): (Vec<_>, Vec<_>) = points.into_iter().map(<(_, _)>::from).unzip();
+        self.compare_sides(&[over_points(&baseline), over_points(&variant)])
     }
 
     /// The comparison of a variant with the baseline over all its points, by the figure that decides.
     pub(crate) fn verdict(&self, name: &str) -> (Figure, Option<Comparison>) {
         let figure = self.judged_by(&self.points(name));
-        (figure, self.last_row(name).and_then(|row| row.by(figure)?.found()))
-    }
-
-    /// Whether what covariates explain is taken out of that comparison.
-    pub(crate) fn is_adjusted(&self, name: &str) -> bool {
-        let figure = self.judged_by(&self.points(name));
-        let controlled = self.last_row(name).and_then(|row| row.by(figure)?.controlled.as_ref());
-        controlled.is_some_and(Controlled::is_adjusted)
+        (figure, self.last_row(name).and_then(|row| row.by(figure)?.found))
     }
 
     /// The last row of a variant, which is over all its points, or of its only one.
@@ -232,7 +222,7 @@ impl<'d, 'a> Group<'d, 'a> {
         let ended = rounds::ended(self).map(|ended| ended.text());
         let [unknown, within] = [bounded::unknown(self), bounded::within(self)];
         let rounds = [windows, ended, self.too_few_rounds(), unknown, within];
-        let below = [ratios::note(self), noise, covariates::note(self)];
+        let below = [ratios::note(self), noise];
         rounds.into_iter().chain(below).flatten().collect()
     }
 
@@ -273,7 +263,7 @@ impl<'d, 'a> Group<'d, 'a> {
     /// A row for each variant and load, and one over all loads: ratios to the baseline with their 95 %
     /// intervals, the figures that they are made of, and a verdict.
     pub(crate) fn table(&self) -> Table {
-        let latencies = self.shown().filter_map(|row| row.figures[1].found());
+        let latencies = self.shown().filter_map(|row| row.figures[1].found);
         let unit = TimeUnit::for_smallest(latencies.flat_map(|it| [it.variant, it.baseline]));
         let mut table = Table::new().words("variant").words("workload").words("load");
         table = table.group().words("verdict").words("by");
@@ -299,13 +289,12 @@ impl<'d, 'a> Group<'d, 'a> {
     /// Compares every variant, and the baseline that was measured again, with the baseline: a row for each load, and
     /// one over several loads.
     fn compare_all(&self) -> Vec<Row> {
-        let figures = |found: &dyn Fn(Figure) -> [Option<Controlled>; 2]| {
+        let figures = |found: &dyn Fn(Figure) -> [Option<Comparison>; 2]| {
             self.figures().map(|figure| {
-                let [controlled, noise] = found(figure);
-                let found = controlled.as_ref().map(Controlled::answer);
+                let [found, noise] = found(figure);
                 let rounds_needed = found.and_then(|found| self.rounds_needed(&found));
-                let floor = noise_floor::of(noise.as_ref().map(Controlled::answer));
-                Compared { figure, controlled, floor, rounds_needed }
+                let floor = noise_floor::of(noise);
+                Compared { figure, found, floor, rounds_needed }
             })
         };
         let again = |point: &Point<'_>| self.alike(self.again?, point);
@@ -351,13 +340,8 @@ impl<'d, 'a> Group<'d, 'a> {
     }
 
     /// The tables below that of the comparison, each with its caption; those that do not apply are empty.
-    pub(crate) fn tables_below(&self) -> [(&'static str, Table); 4] {
-        [
-            (ratios::TITLE, ratios::table(self)),
-            (covariates::RATIOS, covariates::ratios(self)),
-            (covariates::COVARIATES, covariates::covariates(self)),
-            (DIFFERENCES, self.differences()),
-        ]
+    pub(crate) fn tables_below(&self) -> [(&'static str, Table); 2] {
+        [(ratios::TITLE, ratios::table(self)), (DIFFERENCES, self.differences())]
     }
 
     pub(crate) fn digest(&self) -> &'d Digest<'a> {

@@ -461,19 +461,12 @@ fn run_facts(run: &Run) -> RunFacts<'_> {
         governor: environment.cpu.governor.as_deref(),
         threads: environment.cpu.threads,
         load_average: environment.load_average.map(|[last_minute, ..]| last_minute),
-        is_older: run.trials.iter().any(is_older),
         plan_damage: run.plan_damage.as_ref().map(damaged_file),
     }
 }
 
 fn damaged_file(damage: &Damage) -> DamagedFile<'_> {
     DamagedFile { file: &damage.file, line: damage.line, what: &damage.what }
-}
-
-/// Whether a trial was measured to its end and its record does not tell what crosses the edges of the measured window.
-fn is_older(record: &TrialRecord) -> bool {
-    let has_no_edges = record.end.as_ref().is_some_and(|end| end.edges.before.is_empty());
-    has_no_edges && record.measured().next().is_some() && !record.header.operations.is_empty()
 }
 
 /// The load generator's CPU time, of all generators together. What they could have used is known of each of them.

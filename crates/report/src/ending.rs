@@ -29,7 +29,8 @@ pub(crate) fn sentences(digest: &Digest<'_>) -> Vec<String> {
         let lengths = steady.iter().map(|trial| trial.warm_up_ns() as f64 / 1e9);
         let range = range(lengths, "after");
         let part = part_of(&steady, &warm_ups);
-        let hidden = |trial: &&Trial<'_>| ends(trial).warm_up?.steady?.hidden_drift_per_minute;
+        let hidden =
+            |trial: &&Trial<'_>| Some(ends(trial).warm_up?.steady?.hidden_drift_per_minute);
         let most = steady.iter().filter_map(hidden).reduce(f64::max);
         let seen = most.map(seen_drift).unwrap_or_default();
         lines.push(format!("The load was steady before the measuring in {part}{range}{seen}."));
@@ -68,7 +69,7 @@ pub(crate) fn json(trial: &Trial<'_>) -> Option<Value> {
         "warm_up": warm_up.map(|it| json!({
             "steady_from_ns": it.steady.map(|steady| steady.from_ns),
             "seen_ns": it.steady.map(|steady| steady.seen_ns),
-            "hidden_drift_per_minute": it.steady.and_then(|steady| steady.hidden_drift_per_minute),
+            "hidden_drift_per_minute": it.steady.map(|steady| steady.hidden_drift_per_minute),
             "at_least_ns": it.at_least_ns,
             "at_most_ns": it.at_most_ns,
         })),
@@ -95,7 +96,7 @@ fn warm_up_text(warm_up: SteadyWarmUp, trial: &Trial<'_>) -> String {
             took(trial.warm_up_ns()),
             took(steady.from_ns),
             took(steady.seen_ns),
-            steady.hidden_drift_per_minute.map(seen_drift).unwrap_or_default()
+            seen_drift(steady.hidden_drift_per_minute)
         ),
         None => format!("not steady within {}", took(warm_up.at_most_ns)),
     }
@@ -142,7 +143,7 @@ mod tests {
     const NEVER: SteadyWarmUp = SteadyWarmUp { at_least_ns: S, at_most_ns: 2 * S, steady: None };
 
     fn steady() -> DecidedEnds {
-        let (from_ns, seen_ns, hidden_drift_per_minute) = (S / 2, 3 * S / 2, Some(0.031));
+        let (from_ns, seen_ns, hidden_drift_per_minute) = (S / 2, 3 * S / 2, 0.031);
         let state = SteadyState { from_ns, seen_ns, hidden_drift_per_minute };
         DecidedEnds {
             warm_up: Some(SteadyWarmUp { steady: Some(state), ..NEVER }),

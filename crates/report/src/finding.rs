@@ -432,13 +432,6 @@ fn words(code: Code) -> (&'static str, &'static str, &'static str) {
             "{place}: {change} in the first {first:window|windows} of a round against its second half, which moves the \
              figure by {moved}",
         ),
-        Code::OlderRecord => (
-            "The record is of an earlier format",
-            "it does not tell what crosses the edges of the measured time: latencies include those of transactions \
-             that began before it, and those that were answered after it and those never answered cannot always be \
-             told apart",
-            "",
-        ),
         Code::PlanDamaged => (
             "The record's copy of the plan is damaged",
             "figures and settings in this report come from other files and are as measured; get the file from a copy",

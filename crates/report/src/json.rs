@@ -10,7 +10,6 @@ use crate::compared_figure::Figure;
 use crate::comparison::{self, Group};
 use crate::conclusion;
 use crate::confidence::{self, Estimated};
-use crate::covariates::Controlled;
 use crate::cross_check;
 use crate::digest::{Digest, Point, Trial};
 use crate::ending;
@@ -165,7 +164,6 @@ fn compared(group: &Group<'_, '_>, point: &Point<'_>, figure: Figure) -> Option<
         "low_90": end(ratio.low_90),
         "high_90": end(ratio.high_90),
         "noise_floor": noise_floor::of(group.noise(point, figure)).map(f64::exp_m1),
-        "control": group.control(point, figure).and_then(Controlled::json),
     }))
 }
 

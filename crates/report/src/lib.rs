@@ -11,7 +11,6 @@ mod comparison;
 mod composite;
 mod conclusion;
 mod confidence;
-mod covariates;
 mod cross_check;
 mod csv;
 mod differences;

@@ -58,8 +58,6 @@ pub(crate) struct Verdict {
     pub(crate) counts: [usize; 2],
     /// What is repeated.
     pub(crate) unit: Unit,
-    /// Whether what the machine's speed explains is taken out.
-    pub(crate) is_adjusted: bool,
 }
 
 impl Verdict {

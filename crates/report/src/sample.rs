@@ -81,7 +81,6 @@ pub(crate) fn failed() -> Run {
         member_exits: Vec::new(),
         conditions: Vec::new(),
         ceiling: None,
-        speed: None,
         plans: Vec::new(),
         end: Some(TrialEnd::failed("nothing listens there")),
         damage: None,
@@ -251,6 +250,31 @@ pub(crate) fn variants() -> Run {
     let killed = run.trials.iter_mut().rfind(|trial| trial.header.system == "tidb.v3");
     let end = killed.and_then(|trial| trial.end.as_mut()).unwrap();
     end.status = TrialStatus::Crashed("tidb-server was killed by SIGKILL".to_owned());
+    run
+}
+
+/// Two variants in three rounds of nine windows, on a machine that is faster and slower from round to round and, for
+/// both alike, from window to window. The second variant is 3 % faster.
+pub(crate) fn in_windows() -> Run {
+    const WINDOWS: [f64; 9] = [0.1, -0.1, 0.2, -0.2, 0.05, -0.05, 0.1, -0.1, 0.0];
+    const ROUNDS: [[f64; 2]; 3] = [[0.08, -0.08], [-0.1, 0.07], [0.06, -0.09]];
+    let mut run = variants();
+    run.trials.retain(|trial| trial.header.clients == 4);
+    run.header.trials_planned = run.trials.len();
+    run.header.windows = Some(WINDOWS.len() as u32);
+    for trial in &mut run.trials {
+        let place = trial.header.variant.as_ref().unwrap().place;
+        let round = ROUNDS[trial.header.repetition as usize][place];
+        let window = |(window, speed): (usize, &f64)| {
+            let mut it = trial.clone();
+            it.header.window = Some(window as u32);
+            let per_s = 1e9 * (round + speed).exp() * [1.0, 1.03][place];
+            it.total.transactions = per_s.round() as u64;
+            it
+        };
+        trial.windows = WINDOWS.iter().enumerate().map(window).collect();
+        trial.total.transactions = trial.windows.iter().map(|it| it.total.transactions).sum();
+    }
     run
 }
 

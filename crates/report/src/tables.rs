@@ -229,7 +229,7 @@ pub(crate) fn costs(digest: &Digest<'_>, workload: Option<&str>) -> Table {
         row.push(trial.remark().to_owned());
         table.row(row);
     }
-    // A system in the same process has no network connection, and older records do not tell all.
+    // A system in the same process has no network connection.
     table
         .without_columns(|head, cells| {
             let absent = if head.ends_with(" B") { "0" } else { "-" };
@@ -427,7 +427,7 @@ fn edges_text(summary: &Summary) -> Option<String> {
     let of = of.iter().filter(|(number, _)| *number > 0);
     let mut parts: Vec<String> =
         of.map(|(number, what)| format!("{} {what}", count(*number))).collect();
-    if let Some(before) = before.filter(|before| *before > 0) {
+    if before > 0 {
         parts.push(format!("without {} that began before the measured time", count(before)));
     }
     (!parts.is_empty()).then(|| {

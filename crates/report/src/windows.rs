@@ -61,9 +61,6 @@ pub(crate) fn json(trial: &Trial<'_>) -> Option<Value> {
             "warnings": window.findings.iter().map(finding::json).collect::<Vec<_>>(),
         });
         extend(&mut value, more);
-        if let Some(speed) = window.record.speed {
-            value["speed"] = json!(speed);
-        }
         for (metric, figure) in everywhere(window) {
             value[metric.key] = figure.into();
         }

@@ -116,7 +116,7 @@ impl WarmUp {
         let is_patient = self.slices.len() < self.shown_until;
         let found = steady(&self.slices).filter(|found| found.is_shown || !is_patient)?;
         let from_ns = *self.starts_ns.get(found.from)?;
-        let hidden_drift_per_minute = Some(found.hidden_drift_per_minute);
+        let hidden_drift_per_minute = found.hidden_drift_per_minute;
         Some(SteadyState { from_ns, seen_ns, hidden_drift_per_minute })
     }
 }
@@ -220,7 +220,7 @@ mod tests {
         let state = found.steady.unwrap();
         assert_eq!((state.from_ns, state.seen_ns), (20 * S, 42 * S));
         // Rates that are all the same hide nothing.
-        assert!(state.hidden_drift_per_minute.unwrap() < 1e-9, "{state:?}");
+        assert!(state.hidden_drift_per_minute < 1e-9, "{state:?}");
         // Without an end there is nothing to record but the limits.
         let mut never = Enough::new(&load, Some(Duration::from_secs(30)));
         assert_eq!(ended(&mut never, Phase::WarmUp, |at| 20 + at), None);

@@ -20,7 +20,6 @@ mod idle;
 mod known_generators;
 mod listener;
 mod load_processes;
-mod machine_speed;
 mod member_exits;
 mod offer;
 mod pacing;

@@ -23,8 +23,8 @@ use crate::test_beds::TestBeds;
 use crate::trial::TrialRun;
 use crate::trial_ceiling::Messages;
 use crate::{
-    Event, Experiment, RunListener, machine_speed, reach, rounds, source, trial, trial_ceiling,
-    trial_header, trial_load,
+    Event, Experiment, RunListener, reach, rounds, source, trial, trial_ceiling, trial_header,
+    trial_load,
 };
 
 /// Where a run writes its record, and the facts at the record's head.
@@ -250,7 +250,6 @@ impl<'a> Sequence<'a> {
             }
             load => load?,
         };
-        let speed = machine_speed::before(self.experiment, trial, test_bed.access(), listener);
         let processes = self.processes.as_mut().map(|it| &mut **it as &mut dyn LoadProcesses);
         let TrialRun { mut status, mut recorder, mut member_exits, messages } = trial::run(
             self.experiment,
@@ -261,9 +260,6 @@ impl<'a> Sequence<'a> {
             self.stop,
             listener,
         )?;
-        if let Some(speed) = speed {
-            recorder.speed(speed)?;
-        }
         if test_bed.exited().is_none()
             && !self.stop.is_asked()
             && self.is_checked(trial)

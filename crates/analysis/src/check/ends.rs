@@ -49,8 +49,7 @@ mod tests {
     #[test]
     fn a_phase_that_reaches_its_limit_is_a_finding() {
         let never = SteadyWarmUp { at_least_ns: 1, at_most_ns: 9, steady: None };
-        let steady =
-            Some(SteadyState { from_ns: 1, seen_ns: 5, hidden_drift_per_minute: Some(0.03) });
+        let steady = Some(SteadyState { from_ns: 1, seen_ns: 5, hidden_drift_per_minute: 0.03 });
         assert_eq!(codes(Some(never), Some(0.04)), [Code::NeverSteady]);
         assert_eq!(codes(Some(SteadyWarmUp { steady, ..never }), Some(0.05)), []);
         assert_eq!(codes(None, Some(0.073)), [Code::PrecisionMissed]);

@@ -15,17 +15,14 @@ pub struct RunFacts<'a> {
     pub threads: Option<u32>,
     /// The machine's load average over the minute before the run, if known.
     pub load_average: Option<f64>,
-    /// Whether trials are of the record's earlier format, without what crosses the edges of the measured window.
-    pub is_older: bool,
     /// What is damaged of the record's copy of the plan.
     pub plan_damage: Option<DamagedFile<'a>>,
 }
 
 /// Every finding that weakens the figures of the whole run.
 pub fn check_run(facts: &RunFacts<'_>) -> Vec<Finding> {
-    let older = facts.is_older.then(|| finding(Code::OlderRecord));
     let plan = facts.plan_damage.map(|damage| damage.add_to(finding(Code::PlanDamaged)));
-    let all = [trials_missing(facts), clock_rate(facts), busy_machine(facts), older, plan];
+    let all = [trials_missing(facts), clock_rate(facts), busy_machine(facts), plan];
     all.into_iter().flatten().collect()
 }
 
@@ -64,7 +61,6 @@ mod tests {
         governor: Some("performance"),
         threads: Some(4),
         load_average: Some(2.0),
-        is_older: false,
         plan_damage: None,
     };
 
@@ -89,7 +85,6 @@ mod tests {
         assert_eq!(codes(&RunFacts { load_average: Some(2.1), ..QUIET }), [Code::MachineBusy]);
         let unknown = RunFacts { threads: None, load_average: Some(2.1), ..QUIET };
         assert_eq!(codes(&unknown), [], "it may have many hardware threads");
-        assert_eq!(codes(&RunFacts { is_older: true, ..QUIET }), [Code::OlderRecord]);
         let damage = DamagedFile { file: "plan.toml", line: 0, what: "it is no UTF-8" };
         let found = check_run(&RunFacts { plan_damage: Some(damage), ..QUIET });
         assert_eq!((found[0].code, found[0].subject.clone()), (Code::PlanDamaged, Subject::Run));

@@ -25,7 +25,7 @@ fn host() -> Host {
         runnable: Some(switches / 100),
         context_switches: Some(switches),
         memory_available_bytes: Some(600),
-        disk: Some(DiskCounters { busy_ns: Some(user_ns / 2), ..DiskCounters::default() }),
+        disk_busy_ns: Some([("sda".to_owned(), user_ns / 2)].into()),
         processes: vec![process],
         ..HostReading::default()
     };

@@ -208,7 +208,7 @@ fn latencies_are_of_what_was_due_and_rates_of_what_ended() {
     assert_eq!(summary.operations[0].succeeded, 21);
     assert_eq!(summary.operations[0].latency, summary.latency);
     let edges =
-        EdgeSummary { before: Some(1), succeeded_after: 1, failed_after: 1, ..Default::default() };
+        EdgeSummary { before: 1, succeeded_after: 1, failed_after: 1, ..Default::default() };
     assert_eq!(summary.edges, edges);
     // What failed after the window is in no rate, and still among the errors.
     assert_eq!((summary.failed_transactions, summary.errors.len()), (0, 1));

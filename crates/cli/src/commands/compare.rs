@@ -70,8 +70,7 @@ impl OpenRuns {
         if let Some(known) = self.places.iter().position(|known| *known == place) {
             return Ok(known);
         }
-        let mut run = Run::open(folder)?;
-        super::report::add_server_kinds(&mut run);
+        let run = Run::open(folder)?;
         self.places.push(place);
         self.runs.push(run);
         Ok(self.runs.len() - 1)

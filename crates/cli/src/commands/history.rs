@@ -39,7 +39,7 @@ pub(crate) fn run(args: &HistoryArgs) -> Result<ExitCode> {
     let runs = stored.of_plan(&plan, since);
     let mut history = History::new(&plan, runs, stored.left_out, criteria);
     for (before, after) in history.changed() {
-        let (before, after) = (open(&before)?, open(&after)?);
+        let (before, after) = (Run::open(&before)?, Run::open(&after)?);
         history.explain(&Digest::new(&before), &Digest::new(&after));
     }
     if let Some(page) = &args.page {
@@ -66,12 +66,6 @@ fn moment(text: &str) -> Result<Timestamp> {
             format!("--since {text:?} is no time: write 2026-03-01 or 2026-03-01T12:00:00Z");
         WrongArgument(message).into()
     })
-}
-
-fn open(folder: &Path) -> Result<Run> {
-    let mut run = Run::open(folder)?;
-    super::report::add_server_kinds(&mut run);
-    Ok(run)
 }
 
 /// The runs below folders of results.
@@ -153,7 +147,7 @@ fn reason(summary: &RunSummary, plan: &str, since: Option<Timestamp>) -> Option<
 
 /// The figures of a run; the text of the first one is that of all others.
 fn figures(folder: &Path, text: &mut Option<PlanText>) -> Result<HistoryRun, String> {
-    let run = open(folder).map_err(|cause| format!("{cause:#}"))?;
+    let run = Run::open(folder).map_err(|cause| format!("{:#}", anyhow::Error::from(cause)))?;
     if let Some(damage) = &run.plan_damage {
         return Err(damage.to_string());
     }

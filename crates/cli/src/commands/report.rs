@@ -13,8 +13,7 @@ use crate::args::{Format, ReportArgs};
 
 pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
     let folder = run_folder(&args.folder)?;
-    let mut run = Run::open(&folder)?;
-    add_server_kinds(&mut run);
+    let run = Run::open(&folder)?;
     let run = match args.trial {
         Some(number) => only(run, number)?,
         None => run,
@@ -87,15 +86,6 @@ fn only(run: Run, number: usize) -> Result<Run> {
         Some(_) => RunStatus::Failed(String::new()),
     };
     Ok(Run { folder, header, plan_damage, trials: vec![trial], status, ended })
-}
-
-/// Records of earlier builds do not define their servers' metrics. For these, this build's own definitions are used.
-pub(super) fn add_server_kinds(run: &mut Run) {
-    for trial in &mut run.trials {
-        if trial.watched.kinds.is_empty() {
-            trial.watched.kinds = system::server_kinds();
-        }
-    }
 }
 
 /// Writes the views into a folder, if one is given, and prints one of them, even if the files cannot be written.

@@ -6,7 +6,6 @@
 mod build_facts;
 mod command_line;
 mod compare;
-mod covariates;
 mod cross_check;
 mod data;
 mod driver_load;
@@ -38,7 +37,6 @@ mod logins;
 mod logins_tidb;
 mod mariadb;
 mod member_exits;
-mod memory;
 mod network;
 mod open_files;
 mod open_loop;

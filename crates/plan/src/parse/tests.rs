@@ -26,6 +26,11 @@ fn wrong_top(top: &str) -> String {
 }
 
 #[test]
+fn control_is_refused_as_a_key_that_was_removed() {
+    insta::assert_snapshot!(wrong_top("interleave = \"rounds\"\ncontrol = false"), @"");
+}
+
+#[test]
 fn reads_a_whole_plan() {
     let plan = parse(PLAN);
     assert_eq!((plan.name.as_str(), plan.seed, plan.repetitions), ("whole", 7, 3));
@@ -350,7 +355,7 @@ colour = "red"
     2 | repetition = 3
       | ^^^^^^^^^^
       |
-      = help: did you mean `repetitions`? allowed: between, ceiling, cleanup, control, existing, interleave, least_difference, load, name, noise, percentiles, repetitions, rounds, seed, seek, sql, system, systems, title, watch, workload, workloads
+      = help: did you mean `repetitions`? allowed: between, ceiling, cleanup, existing, interleave, least_difference, load, name, noise, percentiles, repetitions, rounds, seed, seek, sql, system, systems, title, watch, workload, workloads
 
     error: unknown key `systms`
      --> plans/x.toml:3:2
@@ -358,7 +363,7 @@ colour = "red"
     3 | [systms.sqlite]
       |  ^^^^^^
       |
-      = help: did you mean `systems`? allowed: between, ceiling, cleanup, control, existing, interleave, least_difference, load, name, noise, percentiles, repetitions, rounds, seed, seek, sql, system, systems, title, watch, workload, workloads
+      = help: did you mean `systems`? allowed: between, ceiling, cleanup, existing, interleave, least_difference, load, name, noise, percentiles, repetitions, rounds, seed, seek, sql, system, systems, title, watch, workload, workloads
 
     error: unknown key `before_perpare`
      --> plans/x.toml:7:1
@@ -754,7 +759,7 @@ fn passwords_are_never_shown() {
     1 | tite = "mysql://u:***@h"
       | ^^^^
       |
-      = help: did you mean `title`? allowed: between, ceiling, cleanup, control, existing, interleave, least_difference, load, name, noise, percentiles, repetitions, rounds, seed, seek, sql, system, systems, title, watch, workload, workloads
+      = help: did you mean `title`? allowed: between, ceiling, cleanup, existing, interleave, least_difference, load, name, noise, percentiles, repetitions, rounds, seed, seek, sql, system, systems, title, watch, workload, workloads
 
     error: `seed` is "mysql://u:***@h/d", not a whole number
      --> plans/x.toml:2:8

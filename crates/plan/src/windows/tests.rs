@@ -36,20 +36,6 @@ fn windows_have_a_number_and_four_rounds_by_default() {
 }
 
 #[test]
-fn the_machine_is_measured_between_windows_unless_the_plan_says_otherwise() {
-    for (line, control) in [
-        ("", false),
-        ("control = false", false),
-        ("interleave = \"windows\"", true),
-        ("interleave = \"windows\"\ncontrol = false", false),
-    ] {
-        assert_eq!(plan(line, "").control, control, "{line}");
-    }
-    let problems = parse("control = true", "").unwrap_err();
-    assert!(problems.contains("between windows, and the plan has none"), "{problems}");
-}
-
-#[test]
 fn in_each_round_the_variants_take_turns_under_each_load() {
     let plan = plan("interleave = { windows = 4 }\nrepetitions = 2", "[load]\nclients = [1, 8]");
     let trials = plan.trials();

@@ -46,7 +46,7 @@ fn reading(at_ns: u64) -> HostReading {
         blocked: Some(1),
         context_switches: Some(at_ns * 10),
         memory_available_bytes: Some(5),
-        disk: Some(DiskCounters { read_bytes: 1, written_bytes: 2, requests: 3, busy_ns: None }),
+        disk: Some(DiskCounters { read_bytes: 1, written_bytes: 2, requests: 3 }),
         disk_busy_ns: Some([("sda".to_owned(), 4)].into()),
         network: Some(counters),
         loopback: None,
@@ -213,14 +213,4 @@ fn kinds_of_servers_are_read_back() {
     std::fs::write(folder.path().join(FILE), "").unwrap();
     let read = read(&lines(folder.path())).unwrap();
     assert_eq!(read.kinds, [kind, ServerKind::default()]);
-}
-
-#[test]
-fn disk_times_of_earlier_records_are_read() {
-    let text = r#"{"at_ns":1,"cpu":{"user_ns":1,"system_ns":2,"idle_ns":3,"iowait_ns":4,"irq_ns":5,
-        "softirq_ns":6,"steal_ns":7},"disk":{"read_bytes":1,"written_bytes":2,"requests":3,"busy_ns":4},
-        "processes":[]}"#;
-    let reading: HostReading = serde_json::from_str(text).unwrap();
-    assert_eq!(reading.disk.unwrap().busy_ns, Some(4));
-    assert_eq!(reading.disk_busy_ns, None);
 }

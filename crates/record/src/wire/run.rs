@@ -22,8 +22,6 @@ pub(crate) struct RunFile {
     plan: PlanFile,
     command: String,
     percentiles: Vec<f64>,
-    /// Absent in records of older versions, which had no other than the default.
-    #[serde(default = "least_difference")]
     least_difference: f64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     seek: Option<SeekRecord>,
@@ -34,10 +32,6 @@ pub(crate) struct RunFile {
     trials_planned: usize,
     dyno: Dyno,
     environment: Environment,
-}
-
-fn least_difference() -> f64 {
-    plan::LEAST_DIFFERENCE
 }
 
 #[derive(Debug, Serialize, Deserialize)]

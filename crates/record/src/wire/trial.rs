@@ -1,11 +1,9 @@
 //! trial.json.
 
-use std::mem;
-
 use jiff::Timestamp;
 use measure::{
-    Ceiling, Condition, DecidedEnds, Edges, FailureExamples, MachineSpeed, MemberExit, Operation,
-    OperationKind, OperationTally, Outage, Phase, QueryPlan, TimedTurn,
+    Ceiling, Condition, DecidedEnds, FailureExamples, MemberExit, Operation, Outage, Phase,
+    QueryPlan, TimedTurn,
 };
 use serde::{Deserialize, Serialize};
 
@@ -50,20 +48,12 @@ pub(crate) struct TrialFile {
     conditions: Vec<ConditionFile>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     ceiling: Option<Ceiling>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    speed: Option<SpeedFile>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     plans: Vec<QueryPlan>,
     /// How many lines `intervals.jsonl` has; from the trial's end on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     interval_lines: Option<u64>,
     end: Option<EndFile>,
-}
-
-/// Records of earlier versions have `after` as well.
-#[derive(Debug, Serialize, Deserialize)]
-struct SpeedFile {
-    before: MachineSpeed,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -94,11 +84,7 @@ struct EndFile {
     failed_phase: Option<Phase>,
     measure_started: Option<Timestamp>,
     measure_ended: Option<Timestamp>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    edges: Option<EdgesFile>,
-    /// Records of format 1 have this instead of the edges.
-    #[serde(default, skip_serializing)]
-    unfinished: UnfinishedFile,
+    edges: EdgesFile,
     /// Encoded as in latency.hlog.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     lateness: String,
@@ -108,9 +94,6 @@ struct EndFile {
     /// Encoded as in latency.hlog.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     idle_round_trips: String,
-    /// Older records have the outages here, at the trial's end.
-    #[serde(default, skip_serializing)]
-    outages: Vec<Outage>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cross_check: Option<CrossCheckFile>,
     usage: Option<ClientUsage>,
@@ -138,14 +121,6 @@ enum StatusName {
     Crashed,
 }
 
-/// Transactions that were due in the measured window and did not end in it.
-#[derive(Debug, Default, Deserialize)]
-struct UnfinishedFile {
-    unanswered: u64,
-    /// Latencies of those that ended later, and the ages of the others; encoded as in latency.hlog.
-    latencies: String,
-}
-
 impl From<&TrialRecord> for TrialFile {
     fn from(record: &TrialRecord) -> Self {
         let header = &record.header;
@@ -167,7 +142,6 @@ impl From<&TrialRecord> for TrialFile {
             member_exits: record.member_exits.clone(),
             conditions: record.conditions.iter().map(ConditionFile::from).collect(),
             ceiling: record.ceiling.clone(),
-            speed: record.speed.map(|before| SpeedFile { before }),
             plans: record.plans.clone(),
             interval_lines: None,
             end: record.end.as_ref().map(EndFile::from),
@@ -205,12 +179,10 @@ impl From<&TrialEnd> for EndFile {
             failed_phase: end.failed_phase,
             measure_started: end.measure_started,
             measure_ended: end.measure_ended,
-            edges: Some(EdgesFile::from(&end.edges)),
-            unfinished: UnfinishedFile::default(),
+            edges: EdgesFile::from(&end.edges),
             lateness: hlog::encode(&end.lateness),
             start_delays: hlog::encode(&end.start_delays),
             idle_round_trips: hlog::encode(&end.idle_round_trips),
-            outages: Vec::new(),
             cross_check: end.cross_check.as_ref().map(CrossCheckFile::from),
             usage: end.usage,
             generator: end.lone_generator().map(GeneratorFile::from),
@@ -236,7 +208,7 @@ impl TrialFile {
     }
 
     /// The trial without its intervals, or a description of the error.
-    pub(crate) fn into_record(mut self) -> Result<TrialRecord, String> {
+    pub(crate) fn into_record(self) -> Result<TrialRecord, String> {
         at_most("operations", self.operations.len(), 10_000)?;
         at_most("conditions", self.conditions.len(), 5_000)?;
         at_most("servers that exited", self.member_exits.len(), 5_000)?;
@@ -245,10 +217,8 @@ impl TrialFile {
         at_most("repetitions before it", *repetition as usize, BEFORE_MAX)?;
         at_most("windows before it", window.unwrap_or(0) as usize, BEFORE_MAX)?;
         at_most("probes before it", probe.map_or(0, |probe| probe.number), BEFORE_MAX)?;
-        let of_end = self.end.as_mut().map(|end| mem::take(&mut end.outages)).unwrap_or_default();
-        let outages = self.outages.into_iter().chain(of_end).collect();
         let conditions = self.conditions.into_iter().map(Condition::from).collect();
-        let end = self.end.map(|end| end.into_end(&self.operations)).transpose()?;
+        let end = self.end.map(EndFile::into_end).transpose()?;
         let settings = self.system.settings.into_iter().map(|s| (s.name, s.value)).collect();
         let header = TrialHeader {
             index: self.index,
@@ -273,11 +243,10 @@ impl TrialFile {
         };
         Ok(TrialRecord {
             phases: self.phases,
-            outages,
+            outages: self.outages,
             member_exits: self.member_exits,
             conditions,
             ceiling: self.ceiling,
-            speed: self.speed.map(|speed| speed.before),
             plans: self.plans,
             end,
             ..TrialRecord::new(header)
@@ -286,7 +255,7 @@ impl TrialFile {
 }
 
 impl EndFile {
-    fn into_end(self, operations: &[Operation]) -> Result<TrialEnd, String> {
+    fn into_end(self) -> Result<TrialEnd, String> {
         let status = match self.status {
             StatusName::Complete => TrialStatus::Complete,
             StatusName::Interrupted => TrialStatus::Interrupted,
@@ -300,10 +269,7 @@ impl EndFile {
             clients: self.clients,
             failures: self.failures,
             turns: self.turns,
-            edges: match self.edges {
-                Some(edges) => edges.into_edges()?,
-                None => self.unfinished.into_edges(operations)?,
-            },
+            edges: self.edges.into_edges()?,
             lateness: hlog::decode(&self.lateness)?,
             start_delays: hlog::decode(&self.start_delays)?,
             idle_round_trips: hlog::decode(&self.idle_round_trips)?,
@@ -313,55 +279,5 @@ impl EndFile {
             decided_ends: self.decided_ends,
             failed_phase: self.failed_phase,
         })
-    }
-}
-
-impl UnfinishedFile {
-    /// The edges as far as format 1 tells them. It has the latencies and the ages in one histogram and does not tell
-    /// them apart by operation. Where that matters they are all taken as ages: each is a lower bound.
-    fn into_edges(self, operations: &[Operation]) -> Result<Edges, String> {
-        let latencies = hlog::decode(&self.latencies)?;
-        let is_transaction = |it: &&Operation| it.kind == OperationKind::Transaction;
-        let mut edges = Edges::new(operations.len());
-        edges.before.clear();
-        if self.unanswered == 0 && operations.iter().filter(is_transaction).count() == 1 {
-            let tallies = edges.drain.operations.iter_mut().zip(operations);
-            for (tally, _) in tallies.filter(|(_, operation)| is_transaction(operation)) {
-                *tally = OperationTally { succeeded: latencies.clone(), ..Default::default() };
-            }
-            edges.drain.transactions = latencies.count();
-        } else {
-            edges.unanswered = latencies;
-        }
-        Ok(edges)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use measure::LatencyHistogram;
-
-    /// The edges of two transactions, 5 and 7 ns, in a record of format 1.
-    fn edges_of(unanswered: u64, kinds: &[OperationKind]) -> Edges {
-        let mut both = LatencyHistogram::new();
-        [5, 7].into_iter().for_each(|latency| both.record(latency));
-        let file = UnfinishedFile { unanswered, latencies: hlog::encode(&both) };
-        let operations: Vec<Operation> =
-            kinds.iter().map(|kind| Operation::new("one", *kind)).collect();
-        file.into_edges(&operations).unwrap()
-    }
-
-    #[test]
-    fn edges_of_format_1_are_latencies_where_they_are_known_and_bounds_elsewhere() {
-        use OperationKind::{Read, Transaction};
-        let known = edges_of(0, &[Read, Transaction]);
-        assert_eq!(known.drain.operations[1].succeeded.count(), 2);
-        assert_eq!((known.drain.transactions, known.unanswered.count()), (2, 0));
-        assert!(known.before.is_empty(), "not recorded");
-        // One of the two is an age, or they are of two kinds: both are lower bounds.
-        for bounds in [edges_of(1, &[Transaction]), edges_of(0, &[Transaction, Transaction])] {
-            assert_eq!((bounds.drain.transactions, bounds.unanswered.count()), (0, 2));
-        }
     }
 }

@@ -254,11 +254,7 @@ fn decided_ends() -> DecidedEnds {
         warm_up: Some(SteadyWarmUp {
             at_least_ns: 2,
             at_most_ns: 9,
-            steady: Some(SteadyState {
-                from_ns: 1,
-                seen_ns: 3,
-                hidden_drift_per_minute: Some(0.03),
-            }),
+            steady: Some(SteadyState { from_ns: 1, seen_ns: 3, hidden_drift_per_minute: 0.03 }),
         }),
         precision: Some(Precision {
             figure: PreciseFigure::Percentile(99.0),
@@ -592,12 +588,15 @@ fn the_warm_up_has_tags_of_its_own_in_the_latency_log() {
     };
     assert_eq!(starts("Tag=warm-up/point_select,"), ["0.000"]);
     assert_eq!(starts("Tag=point_select,"), ["1.000", "2.000"], "the measured intervals");
-    let read = Run::open(run.folder()).unwrap();
-    // Records of earlier versions have no such mark.
-    fs::write(&log, text.replace("Tag=warm-up/", "Tag=")).unwrap();
-    assert_eq!(Run::open(run.folder()).unwrap().trials, read.trials);
-    // A mark on an interval that counts is damage.
-    fs::write(&log, text.replace("Tag=point_select,", "Tag=warm-up/point_select,")).unwrap();
-    let damage = Run::open(run.folder()).unwrap().trials[0].damage.clone().unwrap();
-    assert_eq!(damage.what, "found tag `warm-up/point_select` instead of `point_select`");
+    let damage = |text: &str| {
+        fs::write(&log, text).unwrap();
+        Run::open(run.folder()).unwrap().trials[0].damage.clone().unwrap().what
+    };
+    // A mark on an interval that counts is damage, and so is a missing one.
+    let marked = text.replace("Tag=point_select,", "Tag=warm-up/point_select,");
+    let told = "found tag `warm-up/point_select` instead of `point_select`";
+    assert_eq!(damage(&marked), told);
+    let unmarked = text.replace("Tag=warm-up/point_select,", "Tag=point_select,");
+    let told = "found tag `point_select` instead of `warm-up/point_select`";
+    assert_eq!(damage(&unmarked), told);
 }

@@ -3,7 +3,6 @@
 use analysis::Comparison;
 
 use crate::compared_figure::Figure;
-use crate::covariates::Controlled;
 use crate::noise_floor;
 use crate::number::TimeUnit;
 
@@ -23,7 +22,7 @@ pub(crate) struct Row {
 #[derive(Debug)]
 pub(super) struct Compared {
     pub(super) figure: Figure,
-    pub(super) controlled: Option<Controlled>,
+    pub(super) found: Option<Comparison>,
     /// The noise floor, as a logarithm.
     pub(super) floor: Option<f64>,
     pub(super) rounds_needed: Option<usize>,
@@ -38,12 +37,12 @@ impl Row {
         let judged_by = self.judged_by;
         let judged = self.by(judged_by);
         let verdict = judged.and_then(Compared::verdict);
-        let rounds = judged.and_then(Compared::found).map_or(0, |found| found.ratio.rounds);
+        let rounds = judged.and_then(|it| it.found).map_or(0, |found| found.ratio.rounds);
         let rounds_needed = judged.and_then(|it| it.rounds_needed);
         let mut row = self.lead.to_vec();
         row.extend([verdict.unwrap_or_else(|| "not compared".to_owned()), judged_by.name()]);
         for it in &self.figures {
-            let found = it.found();
+            let found = it.found;
             let cell =
                 |of: &dyn Fn(&Comparison) -> String| found.as_ref().map_or("-".to_owned(), of);
             row.push(cell(&|it| format!("{:.3}", it.ratio.ratio)));
@@ -60,20 +59,15 @@ impl Row {
 }
 
 impl Compared {
-    /// The comparison that counts.
-    pub(super) fn found(&self) -> Option<Comparison> {
-        self.controlled.as_ref().map(Controlled::answer)
-    }
-
     fn verdict(&self) -> Option<String> {
-        let found = self.found()?;
+        let found = self.found?;
         let mark = noise_floor::mark(noise_floor::is_within(&found, self.floor));
         Some(format!("{}{mark}", self.figure.verdict(found.verdict)))
     }
 }
 
 /// The 95 % interval of a ratio; empty when there is none.
-pub(crate) fn interval(found: &Comparison) -> String {
+fn interval(found: &Comparison) -> String {
     let ratio = found.ratio;
     match ratio.logs.has_interval() {
         true => format!("{:.3} to {:.3}", ratio.low, ratio.high),

@@ -46,7 +46,6 @@ fn of_variant(digest: &Digest<'_>, group: &Group<'_, '_>, at: usize, name: &str)
         largest: (1.0 - ratio.low_90).abs().max((ratio.high_90 - 1.0).abs()),
         counts: ratio.logs.counts,
         unit: Unit::Round,
-        is_adjusted: group.is_adjusted(name),
     };
     values.extend(of_one(&verdict));
     values.extend(repeated(&[verdict]));
@@ -159,19 +158,16 @@ pub(crate) fn of_loads(verdicts: &[Verdict]) -> (Code, Values) {
     (Code::Undecided, values.into_iter().chain(ends(verdicts)).chain(repeated).collect())
 }
 
-/// How often verdicts were repeated, for programs the smallest number, and whether any is adjusted.
+/// How often verdicts were repeated, for programs the smallest number.
 fn repeated(verdicts: &[Verdict]) -> Values {
     let Some(fewest) = verdicts.iter().min_by_key(|it| it.repetitions()) else { return Vec::new() };
     let unit = fewest.unit;
     let counts: Vec<[usize; 2]> = verdicts.iter().map(|it| it.counts).collect();
-    let mut values = vec![
+    vec![
         (unit.name(), Value::Small(fewest.repetitions() as u64)),
         ("repeated", text(times(unit, &counts))),
         ("repetitions", text(unit.name())),
-    ];
-    let is_adjusted = verdicts.iter().any(|it| it.is_adjusted);
-    values.extend(is_adjusted.then(|| ("adjusted", text("the machine's speed"))));
-    values
+    ]
 }
 
 /// How often both sides were repeated under each load, in a few words. The baseline's number comes first, and is told last.

@@ -72,49 +72,47 @@ impl Code {
             Self::Faster => (
                 "faster",
                 "{candidate} is faster than {baseline}[ under {workload}]: {figure} {change} (95 % interval {low} to \
-                 {high})[, {repeated}][, adjusted for {adjusted}][, over {loads} loads together, of which \
+                 {high})[, {repeated}][, over {loads} loads together, of which \
                  {alike:load|loads} alone would show it]",
             ),
             Self::Slower => (
                 "slower",
                 "{candidate} is slower than {baseline}[ under {workload}]: {figure} {change} (95 % interval {low} to \
-                 {high})[, {repeated}][, adjusted for {adjusted}][, over {loads} loads together, of which \
+                 {high})[, {repeated}][, over {loads} loads together, of which \
                  {alike:load|loads} alone would show it]",
             ),
             Self::FasterUnderLoads => (
                 "faster-under-loads",
                 "{candidate} is faster than {baseline} under {decided} of {loads} loads[ of {workload}]: {figure} \
-                 {least_change}[ to {most_change}][; it is slower under {opposite}][, {repeated}][, adjusted for \
-                 {adjusted}]",
+                 {least_change}[ to {most_change}][; it is slower under {opposite}][, {repeated}]",
             ),
             Self::SlowerUnderLoads => (
                 "slower-under-loads",
                 "{candidate} is slower than {baseline} under {decided} of {loads} loads[ of {workload}]: {figure} \
-                 {least_change}[ to {most_change}][; it is faster under {opposite}][, {repeated}][, adjusted for \
-                 {adjusted}]",
+                 {least_change}[ to {most_change}][; it is faster under {opposite}][, {repeated}]",
             ),
             Self::NoDifference => (
                 "no-difference",
                 "{candidate} and {baseline} show no difference[ under {workload}] larger than {largest} in {figure}[, \
-                 under {loads} loads][, {repeated}][, adjusted for {adjusted}]",
+                 under {loads} loads][, {repeated}]",
             ),
             Self::SlightlyFaster => (
                 "slightly-faster",
                 "{candidate} is faster than {baseline}[ under {workload}], but perhaps by less than matters: {figure} \
-                 {least_change} (95 % interval {low} to {high})[, adjusted for {adjusted}][, {repeated}; more \
+                 {least_change} (95 % interval {low} to {high})[, {repeated}; more \
                  {repetitions} would narrow it]",
             ),
             Self::SlightlySlower => (
                 "slightly-slower",
                 "{candidate} is slower than {baseline}[ under {workload}], but perhaps by less than matters: {figure} \
-                 {least_change} (95 % interval {low} to {high})[, adjusted for {adjusted}][, {repeated}; more \
+                 {least_change} (95 % interval {low} to {high})[, {repeated}; more \
                  {repetitions} would narrow it]",
             ),
             Self::Undecided => (
                 "undecided",
                 "Whether {candidate} or {baseline} is faster[ under {workload}] is not decided: {figure} \
                  {least_change}[ to {most_change}][ (95 % interval {low} to {high})][ under {loads} loads][, with 95 % \
-                 intervals from {lowest} to {highest}][, adjusted for {adjusted}][, {repeated}; more {repetitions} \
+                 intervals from {lowest} to {highest}][, {repeated}; more {repetitions} \
                  would narrow it]",
             ),
             Self::NotRepeated => (

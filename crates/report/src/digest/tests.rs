@@ -1,6 +1,5 @@
 //! Rows say which trials their figures are of, in every view.
 
-use analysis::Code;
 use measure::{
     Condition, ConditionResult, ConditionSubject, MemberExit, OperationId, Rules, Score, Share,
     Tally, TrialStatus,
@@ -229,23 +228,6 @@ fn a_damaged_plan_is_told_in_every_view_and_changes_no_verdict() {
     let json: serde_json::Value = serde_json::from_str(&crate::json(&digest)).unwrap();
     assert_eq!(json["warnings"][0]["code"], "plan-damaged");
     assert_eq!(json["warnings"][0]["severity"], "note");
-}
-
-#[test]
-fn a_record_of_the_earlier_format_says_so_once() {
-    let mut run = repeated();
-    let codes = |run: &Run| -> Vec<Code> {
-        Digest::new(run).findings.iter().map(|finding| finding.code).collect()
-    };
-    assert_eq!(codes(&run), []);
-    for trial in &mut run.trials {
-        trial.end.as_mut().unwrap().edges.before.clear();
-    }
-    assert_eq!(codes(&run), [Code::OlderRecord]);
-    let text = crate::markdown(&Digest::new(&run));
-    assert_eq!(text.matches("The record is of an earlier format").count(), 1, "{text}");
-    // A trial whose load never began tells nothing of its format.
-    assert!(!codes(&sample::failed()).contains(&Code::OlderRecord));
 }
 
 #[test]

@@ -149,28 +149,6 @@ fn units(compared: &RunComparison<'_, '_>) -> Vec<String> {
         found.into_iter().any(|found| found.unit == wanted)
     };
     let mut notes = Vec::new();
-    let adjusted =
-        compared.rows.iter().filter(|row| row.found.as_ref().is_ok_and(|it| it.is_adjusted));
-    let mut adjusted: Vec<String> = adjusted.map(|row| row.figure.name()).collect();
-    adjusted.sort();
-    adjusted.dedup();
-    let trials = compared.sides.runs.iter().flatten().flat_map(|digest| &digest.run.trials);
-    let mut windows = trials.flat_map(|trial| &trial.windows);
-    let are_several = compared.sides.runs[0].len() > 1;
-    let has_speed = are_several && windows.any(|window| window.speed.is_some());
-    if !adjusted.is_empty() {
-        notes.push(format!(
-            "What the machine's own speed explains of the noise is taken out of the ratios of {}, as in the report of the \
-             run, which has those as measured beside them.",
-            adjusted.join(", ")
-        ));
-    } else if has(super::found::Unit::Round) && has_speed {
-        notes.push(
-            "Ratios of several runs are as measured. The report of each run takes out of them what the machine's own speed \
-             explains, where that is worth its cost."
-                .to_owned(),
-        );
-    }
     if has(super::found::Unit::Trial) {
         notes.push(
             "Trials of one run share its data, its server and the state of its machine. Their intervals allow for a \

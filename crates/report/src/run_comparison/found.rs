@@ -9,7 +9,6 @@ use analysis::{
 
 use super::sides::{Matched, RunPoint, SIDES};
 use crate::compared_figure::Figure;
-use crate::covariates;
 use crate::number::several;
 
 /// A figure of both sides.
@@ -23,8 +22,6 @@ pub(super) struct Found {
     pub(super) is_part: bool,
     /// The unit of repetition.
     pub(super) unit: Unit,
-    /// Whether what covariates explain is taken out.
-    pub(super) is_adjusted: bool,
 }
 
 /// What counts as one repetition.
@@ -102,10 +99,7 @@ pub(super) fn found(matched: &Matched<'_, '_>, figure: Figure) -> Option<Result<
     };
     let missing = match (baseline, candidate) {
         (Some(baseline), Some(candidate)) => {
-            return match adjusted(matched, figure) {
-                Some(found) => Some(Ok(found)),
-                None => of_values(matched, figure, &[baseline, candidate]),
-            };
+            return of_values(matched, figure, &[baseline, candidate]);
         }
         (None, None) if matches!(figure, Figure::Cost(_)) => return None,
         (None, _) => 0,
@@ -113,22 +107,6 @@ pub(super) fn found(matched: &Matched<'_, '_>, figure: Figure) -> Option<Result<
     };
     let is_cost = matches!(figure, Figure::Cost(_));
     Some(Err(if is_cost { unknown(missing) } else { from_below(missing) }))
-}
-
-/// Of two variants in the windows of one run, what its report makes of them, where covariates count there.
-fn adjusted(matched: &Matched<'_, '_>, figure: Figure) -> Option<Found> {
-    let [[baseline], [candidate]] = matched.points.each_ref().map(Vec::as_slice) else {
-        return None;
-    };
-    let is_asked = matches!(figure, Figure::Throughput | Figure::Latency(_));
-    if !is_asked || !matched.is_interleaved() {
-        return None;
-    }
-    let least = baseline.digest.run.header.least_difference;
-    let points = [baseline.point, candidate.point];
-    let found = covariates::compared(baseline.digest, points, figure, least)?;
-    let answer = || Found { unit: Unit::Round, is_adjusted: true, ..from_ratio(found.answer()) };
-    found.is_adjusted().then(answer)
 }
 
 fn values<'d>(points: &[RunPoint<'d, '_>], figure: Figure) -> Option<RunValues<'d>> {
@@ -210,7 +188,6 @@ fn from_ratio(found: Comparison) -> Found {
         values: [found.baseline, found.variant],
         is_part: false,
         unit: Unit::Trial,
-        is_adjusted: false,
     }
 }
 
@@ -227,7 +204,7 @@ fn differences([baseline, candidate]: &[Vec<RoundFigure>; 2]) -> Option<Found> {
         Contrast::paired_in_order(&differences.collect::<Vec<_>>(), &apart.collect::<Vec<_>>())?;
     let side = |side: usize| pairs.iter().map(|pair| pair[side].value).collect::<Vec<_>>();
     let values = [arithmetic_mean(&side(0)), arithmetic_mean(&side(1))];
-    Some(Found { contrast, values, is_part: true, unit: Unit::Round, is_adjusted: false })
+    Some(Found { contrast, values, is_part: true, unit: Unit::Round })
 }
 
 /// Runs are the repetitions when both sides have several, otherwise trials.
@@ -285,7 +262,7 @@ fn mean_of_run(figure: Figure, rounds: &[RoundFigure], of: fn(&RoundFigure) -> f
 fn of_parts(baseline: &[f64], candidate: &[f64]) -> Option<Found> {
     let contrast = Contrast::independent(baseline, candidate)?;
     let values = [arithmetic_mean(baseline), arithmetic_mean(candidate)];
-    Some(Found { contrast, values, is_part: true, unit: Unit::Trial, is_adjusted: false })
+    Some(Found { contrast, values, is_part: true, unit: Unit::Trial })
 }
 
 fn arithmetic_mean(values: &[f64]) -> f64 {

@@ -96,7 +96,6 @@ fn row(compared: &RunComparison<'_, '_>, row: &Row) -> Value {
     let [baseline, candidate] = found.contrast.counts;
     value["repetitions"] =
         json!({ "of": found.unit.name(), SIDES[0]: baseline, SIDES[1]: candidate });
-    value["adjusted"] = found.is_adjusted.into();
     value["noise_floor"] = row.noise_floor.into();
     value["within_noise_floor"] = row.is_within_noise().into();
     value["repetitions_needed"] = row.needed.into();

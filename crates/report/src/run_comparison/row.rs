@@ -106,7 +106,6 @@ impl Row {
             largest: found.largest(),
             counts: found.contrast.counts,
             unit: found.unit,
-            is_adjusted: found.is_adjusted,
         })
     }
 

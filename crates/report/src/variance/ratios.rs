@@ -166,11 +166,11 @@ pub(crate) fn json(group: &Group<'_, '_>, point: &Point<'_>) -> Option<Value> {
 mod tests {
     use super::*;
     use crate::comparison::groups;
-    use crate::covariates::tests::{in_equal_windows, in_windows};
+    use crate::sample;
 
     #[test]
     fn what_both_variants_have_in_common_is_no_variance_of_their_ratio() {
-        let run = in_equal_windows();
+        let run = sample::in_windows();
         let digest = Digest::new(&run);
         let report: Value = serde_json::from_str(&crate::json(&digest)).unwrap();
         let variance = &report["variants"][0]["compared"][0]["variance"];
@@ -196,7 +196,7 @@ mod tests {
     /// ln(1.1)^2 x (1 - 1 / 81) x 9 / 8 over nine windows, and rounds do not differ.
     #[test]
     fn noise_from_window_to_window_asks_for_more_of_them() {
-        let mut run = in_windows(1.0);
+        let mut run = sample::in_windows();
         for trial in &mut run.trials {
             let is_variant = trial.header.variant.as_ref().unwrap().place == 1;
             for (window, it) in trial.windows.iter_mut().enumerate() {
@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn rounds_of_whole_trials_have_no_such_table() {
-        let run = crate::sample::variants();
+        let run = sample::variants();
         let digest = Digest::new(&run);
         assert!(groups(&digest).iter().all(|group| table(group).is_empty()));
         assert!(!crate::markdown(&digest).contains(TITLE));
