@@ -25,7 +25,6 @@ mod size;
 mod trial;
 mod values;
 mod watch;
-mod windows;
 mod wire;
 mod without_secrets;
 mod writer;
@@ -50,7 +49,6 @@ pub use trial::{
     TrialHeader, TrialRecord, VariantRecord, WorkloadRecord,
 };
 pub use watch::WatchWriter;
-pub use windows::pooled as pooled_windows;
 pub use writer::{RunWriter, TrialWriter};
 
 /// The version of the format that this dyno writes, and the newest that it reads.

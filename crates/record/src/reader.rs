@@ -10,7 +10,6 @@ use crate::cores::on_all_cores;
 use crate::file_names::{INTERVALS, TRIAL};
 use crate::hlog::{Kind, Log};
 use crate::input::{self, Lines};
-use crate::windows::pooled;
 use crate::wire::{IntervalLine, RunFile, TrialFile, WatchLine};
 use crate::{Damage, RecordError, Run, RunSummary, TrialRecord, watch, wire, zipped};
 
@@ -85,10 +84,6 @@ fn read_run(folder: &Path, extent: Extent) -> Result<Run, RecordError> {
     let ended = file.ended();
     let header = file.into_header(plan_text);
     let trials = trials(&folder.join("trials"), extent)?;
-    let trials = match header.windows {
-        Some(windows) => pooled(trials, windows, &status),
-        None => trials,
-    };
     Ok(Run { folder: folder.to_path_buf(), header, plan_damage, trials, status, ended })
 }
 

@@ -139,8 +139,7 @@ pub struct Run {
     pub header: RunHeader,
     /// Why the copy of the plan cannot be read, or not as it was written.
     pub plan_damage: Option<Damage>,
-    /// Its trials in the order in which they ran. The windows of one variant, round and load are one trial, in
-    /// place of the first of them.
+    /// Its trials in the order in which they ran; a window is a trial of its own.
     pub trials: Vec<TrialRecord>,
     /// How it ended.
     pub status: RunStatus,

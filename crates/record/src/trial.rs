@@ -233,8 +233,8 @@ pub struct TrialRecord {
     pub end: Option<TrialEnd>,
     /// Why the trial could not be read to its end; the rest of it is what could be read.
     pub damage: Option<Damage>,
-    /// The windows that this trial is made of, in the order in which they ran; empty for a trial that is none of a run
-    /// in windows. The times of the trial are those of its measured windows, one directly after the other.
+    /// The windows that this trial is made of, in the order in which they ran, where a view has put them together;
+    /// empty as it is read. The times of the trial are those of its measured windows, one directly after the other.
     pub windows: Vec<TrialRecord>,
 }
 
