@@ -2,7 +2,6 @@
 //! in the rest of dyno. Types that match their file have serde attributes at their definition. Every number of
 //! nanoseconds, bytes or events is an integer; every wall-clock time is RFC 3339 in UTC.
 
-mod condition;
 mod cross_check;
 mod edges;
 mod generator;
