@@ -1,39 +1,29 @@
-//! Measures dyno against sysbench and against the floor: a bare loop in C that sends the same statements.
+//! Measures dyno against its peers and against the floor: a bare loop in C that sends the same requests.
 //!
-//! The contestants run in turn, in an order that is shuffled for every round, so that drift affects all of them. CPU
-//! time and queries are counted from outside, in the same way for each, over a window in the middle of its load: see
-//! [`window`].
+//! `benchmarks/parts.toml` says what is measured, `benchmarks/goals.toml` what dyno is held to. The contestants run in
+//! turn, in an order that is shuffled for every round, so that drift affects all of them. CPU time and queries are counted
+//! from outside, in the same way for each, over a window in the middle of its load: see [`window`].
 
-mod cases;
-mod contestant;
-mod generators;
 mod goals;
+mod measure;
 pub(crate) mod page;
-mod prepare;
+mod parts;
 pub(crate) mod process;
-mod report;
 mod results;
-mod rpc;
-mod rpc_server;
-mod sections;
 mod server;
-mod soak;
-mod tpcc;
-mod tpch;
 mod window;
-mod ycsb;
 
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context;
-use clap::{Args, ValueEnum};
-use serde::{Deserialize, Serialize};
+use clap::Args;
 
+use self::goals::Goal;
+use self::parts::{Facts, Kind, Parts, path};
+use self::results::Results;
 use crate::interrupt::Interrupt;
 use crate::{dist, needs, paths, shell};
-use contestant::Programs;
-use results::Results;
 
 /// What `cargo xtask bench` takes.
 #[derive(Args)]
@@ -41,9 +31,9 @@ pub(crate) struct Arguments {
     /// Two rounds and short windows; the page is written to target/ instead of benchmarks/
     #[arg(long)]
     quick: bool,
-    /// Only these parts
-    #[arg(long, value_enum, value_delimiter = ',')]
-    only: Vec<Part>,
+    /// Only these parts of benchmarks/parts.toml
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<String>,
     /// Also ten minutes of load, in which memory must not grow
     #[arg(long)]
     soak: bool,
@@ -62,58 +52,19 @@ pub(crate) struct Arguments {
     install: needs::Install,
 }
 
-/// What is measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Part {
-    /// Server on core 0, client on core 1: the client's CPU time for each query
-    Pinned,
-    /// Both on all cores: throughput and fairness
-    Shared,
-    /// The client's peak memory
-    Memory,
-    /// Time to make and fill tables
-    Prepare,
-    /// A TiDB and its client on all cores: the client's CPU time, and throughput
-    Tidb,
-    /// YCSB's workload C against go-ycsb
-    Ycsb,
-    /// TPC-C against go-tpc: client CPU, throughput, loading, checking
-    Tpcc,
-    /// Loading TPC-H at scale 1 on a MariaDB, against go-tpc
-    Tpch,
-    /// The same on a TiDB
-    TpchTidb,
-    /// Requests of fixed sizes against a bare loop in C, server and client on all cores
-    Tcp,
-    /// The same with the server on core 0 and the client on core 1
-    TcpPinned,
-    /// Calls of trpc-go's server against its own client, on all cores
-    Trpc,
-    /// The same with the server on core 0 and the client on core 1
-    TrpcPinned,
-    /// Calls of grpc-go's server against ghz and h2load, on all cores
-    Grpc,
-    /// The same with the server on core 0 and the client on core 1
-    GrpcPinned,
-    /// What coordinating eight generators costs
-    Generators,
-    /// The report of a run of 500 trials
-    Report,
-    /// Memory over ten minutes
-    #[value(skip)]
-    Soak,
-}
-
 /// Everything that the parts need.
 struct Bench {
     interrupt: Interrupt,
-    programs: Programs,
+    parts: Parts,
+    goals: Vec<Goal>,
+    /// The programs, by the names in commands.
+    facts: Facts,
     /// Facts about the machine, from before the measurement.
     machine: Vec<(&'static str, String)>,
     rounds: u32,
     /// The length of the window in which CPU time and queries are counted.
     window: Duration,
+    seed: u64,
     order: plan::Shuffle,
     results: Results,
 }
@@ -121,85 +72,70 @@ struct Bench {
 /// Measures, and writes the page.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let interrupt = Interrupt::watch()?;
+    let parts = Parts::read()?;
+    let (goals, names) = (goals::read(&parts)?, names(arguments, &parts)?);
     let needs = [needs::MARIADB, needs::SYSBENCH, needs::COMPILER, needs::GO, needs::H2LOAD];
     arguments.install.provide(&needs, &interrupt)?;
     let seed = arguments.seed.unwrap_or_else(seed_of_now);
     eprintln!("xtask: the order within rounds comes from --seed {seed}");
-    let programs = build(arguments, &interrupt)?;
+    let facts = build(arguments, &interrupt)?;
+    let seconds = arguments.window.unwrap_or(if arguments.quick { 1.5 } else { 5.0 });
     let mut bench = Bench {
-        machine: page::machine(&programs),
-        programs,
         interrupt,
+        parts,
+        goals,
+        machine: page::machine(&facts["dyno"]),
+        facts,
         rounds: arguments.rounds.unwrap_or(if arguments.quick { 2 } else { 5 }),
-        window: window(arguments)?,
+        window: Duration::try_from_secs_f64(seconds).context("--window")?,
+        seed,
         order: plan::Shuffle::new(seed),
-        results: Results::new(seed),
+        results: Results::default(),
     };
-    for part in parts(arguments) {
-        match part {
-            Part::Pinned | Part::Shared | Part::Memory | Part::Tidb => {
-                cases::measure(&mut bench, part)?;
-            }
-            Part::Prepare => prepare::measure(&mut bench)?,
-            Part::Ycsb => ycsb::measure(&mut bench)?,
-            Part::Tpcc => tpcc::measure(&mut bench)?,
-            Part::Tpch | Part::TpchTidb => tpch::measure(&mut bench, part)?,
-            Part::Tcp
-            | Part::TcpPinned
-            | Part::Trpc
-            | Part::TrpcPinned
-            | Part::Grpc
-            | Part::GrpcPinned => {
-                rpc::measure(&mut bench, part)?;
-            }
-            Part::Generators => generators::measure(&mut bench)?,
-            Part::Report => report::measure(&mut bench)?,
-            Part::Soak => soak::measure(&mut bench)?,
-        }
+    for name in names {
+        bench.measure(&name).context(name)?;
     }
-    let page = page::write(&bench, arguments.quick)?;
-    println!("{page}");
+    println!("{}", page::write(&bench, arguments.quick)?);
     Ok(ExitCode::SUCCESS)
 }
 
-fn window(arguments: &Arguments) -> anyhow::Result<Duration> {
-    let seconds = arguments.window.unwrap_or(if arguments.quick { 1.5 } else { 5.0 });
-    Duration::try_from_secs_f64(seconds).context("--window")
+/// The parts that are asked for: all but the soak where none is named.
+fn names(arguments: &Arguments, parts: &Parts) -> anyhow::Result<Vec<String>> {
+    for name in &arguments.only {
+        parts.get(name)?;
+    }
+    let is_asked = |name: &String, kind: Kind| match (arguments.only.contains(name), kind) {
+        (true, _) => true,
+        (_, Kind::Soak) => arguments.soak,
+        _ => arguments.only.is_empty(),
+    };
+    let asked = parts.parts.iter().filter(|(name, part)| is_asked(name, part.kind));
+    Ok(asked.map(|(name, _)| name.clone()).collect())
 }
 
-fn parts(arguments: &Arguments) -> Vec<Part> {
-    let mut parts = arguments.only.clone();
-    if parts.is_empty() {
-        parts = Part::value_variants().to_vec();
-    }
-    if arguments.soak {
-        parts.push(Part::Soak);
-    }
-    parts
-}
-
-/// A seed for those who name none.
+/// A seed where none is given.
 pub(crate) fn seed_of_now() -> u64 {
     jiff::Timestamp::now().as_second().unsigned_abs()
 }
 
-/// Builds dyno and the floor.
-fn build(arguments: &Arguments, interrupt: &Interrupt) -> anyhow::Result<Programs> {
+/// Builds dyno and the floors.
+fn build(arguments: &Arguments, interrupt: &Interrupt) -> anyhow::Result<Facts> {
     let dyno = arguments.binary.provide(dist::PROFILE, interrupt)?;
     let folder = paths::target().join("bench");
     std::fs::create_dir_all(&folder)
         .with_context(|| format!("cannot make {}", folder.display()))?;
-    let compiled = |name: &str| {
-        let program = folder.join(name);
+    let compiled = |(name, source): (&str, &str)| {
+        let program = folder.join(source);
         let mut compile = shell::command("cc", &["-O2", "-Wall", "-Wextra", "-o"]);
-        compile.arg(&program).arg(format!("benchmarks/floor/{name}.c"));
+        compile.arg(&program).arg(format!("benchmarks/floor/{source}.c"));
         shell::must(&mut compile, interrupt)?;
-        anyhow::Ok(program)
+        Ok((name.to_owned(), path(&program)))
     };
-    Ok(Programs {
-        dyno,
-        floor: compiled("mysql_floor")?,
-        rpc_client: compiled("rpc_floor_client")?,
-        rpc_server: compiled("rpc_floor_server")?,
-    })
+    let floors = [
+        ("floor", "mysql_floor"),
+        ("rpc-client", "rpc_floor_client"),
+        ("rpc-server", "rpc_floor_server"),
+    ];
+    let dyno = Ok(("dyno".to_owned(), path(&dyno)));
+    floors.into_iter().map(compiled).chain([dyno]).collect()
 }

@@ -18,14 +18,12 @@ const PD: GoProgram = GoProgram {
     package: "github.com/tikv/pd/cmd/pd-server",
     // Without its web pages.
     flags: &["-tags", "without_dashboard", "-ldflags", LINKER],
-    variable: "DYNO_TEST_CLUSTER_PD",
 };
 const STORE: GoProgram = GoProgram {
     path: "cluster/unistore-server",
     module: "systems/unistore",
     package: "github.com/ngaut/unistore/cmd/unistore-server",
     flags: &["-ldflags", LINKER],
-    variable: "DYNO_TEST_CLUSTER_TIKV",
 };
 const TIDB: GoProgram = GoProgram {
     path: "cluster/tidb-server",
@@ -37,7 +35,6 @@ const TIDB: GoProgram = GoProgram {
         "-s -w -checklinkname=0 \
          -X github.com/pingcap/parser/mysql.TiDBReleaseVersion=v5.0.99-3d8084e972d1",
     ],
-    variable: "DYNO_TEST_CLUSTER_TIDB",
 };
 
 /// The module of the stores, and the line of it that is patched.
@@ -55,9 +52,9 @@ const WIPES_NOT: &str = "_ = i";
 pub(crate) fn build(interrupt: &Interrupt) -> anyhow::Result<[(&'static str, PathBuf); 3]> {
     let store = patched_store(&paths::root().join(STORE.module), interrupt)?;
     Ok([
-        (STORE.variable, STORE.build_from(&store, interrupt)?),
-        (PD.variable, PD.build(interrupt)?),
-        (TIDB.variable, TIDB.build(interrupt)?),
+        ("DYNO_TEST_CLUSTER_TIKV", STORE.build_from(&store, interrupt)?),
+        ("DYNO_TEST_CLUSTER_PD", PD.build(interrupt)?),
+        ("DYNO_TEST_CLUSTER_TIDB", TIDB.build(interrupt)?),
     ])
 }
 
@@ -65,13 +62,12 @@ pub(crate) fn build(interrupt: &Interrupt) -> anyhow::Result<[(&'static str, Pat
 fn patched_store(module: &Path, interrupt: &Interrupt) -> anyhow::Result<PathBuf> {
     shell::must(&mut go::command(module, &["mod", "download", STORE_MODULE])?, interrupt)?;
     let list = ["list", "-mod=readonly", "-m", "-f", "{{.Dir}}", STORE_MODULE];
-    let listed = go::command(module, &list)?.output().context("cannot run go list")?;
-    let source = PathBuf::from(String::from_utf8_lossy(&listed.stdout).trim());
+    let source = shell::output(&mut go::command(module, &list)?)?;
     let copy = paths::target().join("cluster/unistore");
     shell::must(shell::command("rm", &["-rf"]).arg(&copy), interrupt)?;
     fs::create_dir_all(&copy).with_context(|| format!("cannot make {}", copy.display()))?;
     let mut copying = shell::command("cp", &["-r", "--no-preserve=mode"]);
-    shell::must(copying.arg(&source).arg(copy.join("source")), interrupt)?;
+    shell::must(copying.arg(source.trim()).arg(copy.join("source")), interrupt)?;
     patch(&copy.join("source").join(STORE_FILE))?;
     fs::copy(module.join("go.sum"), copy.join("go.sum")).context("cannot copy go.sum")?;
     let wanted = fs::read_to_string(module.join("go.mod")).context("cannot read go.mod")?;

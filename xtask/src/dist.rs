@@ -1,38 +1,35 @@
 //! Builds dyno: for a task on this machine, or as archives and Debian packages for all processors.
 
 mod archive;
-mod build_root;
 mod compile;
-mod crates;
-mod debian;
 mod image;
 mod licences;
-mod sbom;
-mod symbols;
 mod target;
+mod tools;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, ensure};
 use clap::Args;
 
 use crate::interrupt::Interrupt;
 use crate::{needs, paths, shell};
 use archive::Staged;
 
-pub(crate) use build_root::{BuildRoot, Source};
 pub(crate) use compile::{Program, Sources};
 pub(crate) use target::Target;
+pub(crate) use tools::{Source, Tools};
 
 /// The profile of what is handed out.
 pub(crate) const PROFILE: &str = "dist";
-/// What the build root and the packages take.
-pub(crate) const NEEDS: [needs::Need; 2] = [needs::MMDEBSTRAP, needs::DPKG_DEB];
+/// What the tools and their use take.
+pub(crate) const NEEDS: [needs::Need; 5] =
+    [needs::COMPILER, needs::CMAKE, needs::MMDEBSTRAP, needs::PIP, needs::QEMU];
 
 /// The folder of the build.
-pub(crate) const FOLDER: &str = "dist";
+pub(crate) const FOLDER: &str = "build";
 /// The folder of the second build, and of its results.
 const AGAIN: &str = "again";
 
@@ -54,21 +51,11 @@ impl Binary {
     }
 }
 
-/// How dyno is built for other machines.
-#[derive(Args)]
-pub(crate) struct CrossBuild {
-    #[command(flatten)]
-    pub(crate) source: Source,
-    /// How many jobs compile at the same time
-    #[arg(long)]
-    pub(crate) jobs: Option<usize>,
-}
-
 /// What `cargo xtask dist` takes.
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// Processor to build for; may be repeated [default: all]
-    #[arg(long = "target", value_enum)]
+    #[arg(long = "target")]
     targets: Vec<Target>,
     /// Build a second time in another folder, and fail when a byte differs
     #[arg(long)]
@@ -77,7 +64,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     images: bool,
     #[command(flatten)]
-    build: CrossBuild,
+    source: Source,
     #[command(flatten)]
     install: needs::Install,
 }
@@ -87,12 +74,13 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let interrupt = Interrupt::watch()?;
     let for_images: &[needs::Need] = if arguments.images { &[needs::BUILDAH] } else { &[] };
     arguments.install.provide(&[&NEEDS[..], for_images].concat(), &interrupt)?;
-    let root = BuildRoot::provide(&arguments.build.source, &interrupt)?;
-    let made = hand_out(&root, FOLDER, arguments, &interrupt)?;
+    let tools = Tools::provide(&arguments.source, &interrupt)?;
+    let made = hand_out(&tools, FOLDER, arguments, &interrupt)?;
     if arguments.twice {
-        let again = hand_out(&root, AGAIN, arguments, &interrupt)?;
+        let again = hand_out(&tools, AGAIN, arguments, &interrupt)?;
         for (first, second) in made.iter().zip(&again) {
-            compare(first, second)?;
+            let (one, other) = (first.display(), second.display());
+            ensure!(fs::read(first)? == fs::read(second)?, "{one} and {other} differ");
         }
         println!("both builds gave the same bytes");
     }
@@ -102,14 +90,14 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Builds everything in a folder of the root, with that name; returns the files.
+/// Builds everything in a folder of that name; returns the files.
 fn hand_out(
-    root: &BuildRoot,
+    tools: &Tools,
     name: &str,
     arguments: &Arguments,
     interrupt: &Interrupt,
 ) -> anyhow::Result<Vec<PathBuf>> {
-    let sources = Sources::unpack(root, name, arguments.build.jobs, interrupt)?;
+    let sources = Sources::check_out(tools, name, interrupt)?;
     let mut folder = paths::target().join("archives").join(sources.commit.short());
     if name == AGAIN {
         folder.push(AGAIN);
@@ -117,25 +105,16 @@ fn hand_out(
     fs::create_dir_all(&folder)?;
     let all = if arguments.targets.is_empty() { &Target::ALL } else { &arguments.targets[..] };
     let mut made = Vec::new();
-    for target in all {
-        let program = sources.compile(*target, interrupt)?;
+    for program in sources.compile(all, interrupt)? {
         let staged = Staged::gather(&sources, &program, interrupt)?;
         made.push(staged.pack(&folder, interrupt)?);
-        made.push(debian::write(&staged, &folder, interrupt)?);
+        made.push(staged.pack_debian(&folder, interrupt)?);
         if arguments.images {
             made.push(image::write(&staged, &folder, interrupt)?);
         }
     }
     archive::write_checksums(&folder)?;
     Ok(made)
-}
-
-/// Refuses two files that are not the same.
-fn compare(first: &Path, second: &Path) -> anyhow::Result<()> {
-    if fs::read(first)? == fs::read(second)? {
-        return Ok(());
-    }
-    bail!("the second build differs: compare {} and {}", first.display(), second.display())
 }
 
 /// Builds with a profile of cargo's for this machine, and returns the binary's path.

@@ -23,18 +23,11 @@ pub(crate) struct GoProgram {
     pub(crate) package: &'static str,
     /// Further arguments of the build.
     pub(crate) flags: &'static [&'static str],
-    /// The environment variable that holds the program's path in tests.
-    pub(crate) variable: &'static str,
 }
 
 /// The server for tests of logins.
-pub(crate) const GO_MYSQL: GoProgram = GoProgram {
-    path: "go-mysql",
-    module: "systems/go-mysql",
-    package: ".",
-    flags: &[],
-    variable: "DYNO_TEST_GO_MYSQL",
-};
+pub(crate) const GO_MYSQL: GoProgram =
+    GoProgram { path: "go-mysql", module: "systems/go-mysql", package: ".", flags: &[] };
 
 /// YCSB in Go.
 pub(crate) const GO_YCSB: GoProgram = GoProgram {
@@ -42,7 +35,6 @@ pub(crate) const GO_YCSB: GoProgram = GoProgram {
     module: "xtask/peers/go-ycsb",
     package: "github.com/pingcap/go-ycsb/cmd/go-ycsb",
     flags: &[],
-    variable: "DYNO_TEST_GO_YCSB",
 };
 
 /// TPC-C and TPC-H in Go.
@@ -51,17 +43,11 @@ pub(crate) const GO_TPC: GoProgram = GoProgram {
     module: "xtask/peers/go-tpc",
     package: "github.com/pingcap/go-tpc/cmd/go-tpc",
     flags: &[],
-    variable: "DYNO_TEST_GO_TPC",
 };
 
 /// trpc-go's own client as a load generator.
-pub(crate) const TRPC_CLIENT: GoProgram = GoProgram {
-    path: "trpc-client",
-    module: "xtask/peers/trpc-client",
-    package: ".",
-    flags: &[],
-    variable: "DYNO_TEST_TRPC_CLIENT",
-};
+pub(crate) const TRPC_CLIENT: GoProgram =
+    GoProgram { path: "trpc-client", module: "xtask/peers/trpc-client", package: ".", flags: &[] };
 
 /// The load generator of gRPC in Go.
 pub(crate) const GHZ: GoProgram = GoProgram {
@@ -69,7 +55,6 @@ pub(crate) const GHZ: GoProgram = GoProgram {
     module: "xtask/peers/ghz",
     package: "github.com/bojand/ghz/cmd/ghz",
     flags: &[],
-    variable: "DYNO_TEST_GHZ",
 };
 
 impl GoProgram {

@@ -1,4 +1,4 @@
-//! Tasks of the repository: test, tidy, dist, fuzz, soak, statistics, handicap, tpch, bench.
+//! Tasks of the repository: test, tidy, dist, fuzz, soak, statistics, bench.
 #![expect(clippy::disallowed_macros, reason = "a task prints what it does")]
 #![expect(clippy::disallowed_methods, reason = "a task's programs get the caller's environment")]
 
@@ -7,7 +7,6 @@ mod cluster;
 mod dist;
 mod fuzz;
 mod go;
-mod handicap;
 mod interrupt;
 mod needs;
 mod paths;
@@ -18,7 +17,6 @@ mod sql;
 mod statistics;
 mod test;
 mod tidy;
-mod tpch;
 
 use std::process::ExitCode;
 
@@ -38,7 +36,7 @@ enum Task {
     Test(test::Arguments),
     /// Checks imports between rooms, opening lines of files, lengths, words and names
     Tidy,
-    /// Builds archives and Debian packages for all processors, in a Debian of its own
+    /// Builds archives and Debian packages for all processors, from the checked-out commit
     Dist(dist::Arguments),
     /// Looks for inputs that break a reader of outside input, guided by coverage
     Fuzz(fuzz::Arguments),
@@ -46,10 +44,6 @@ enum Task {
     Soak(soak::Arguments),
     /// Counts on simulated systems how often verdicts and warnings are wrong
     Statistics(statistics::Arguments),
-    /// Counts on real systems how often a handicap of known size is found
-    Handicap(handicap::Arguments),
-    /// Checks TPC-H's answers on SQLite, MariaDB and TiDB at scales 0.1 and 1
-    Tpch(tpch::Arguments),
     /// Measures dyno against sysbench and against a bare loop in C
     Bench(bench::Arguments),
 }
@@ -62,8 +56,6 @@ fn main() -> ExitCode {
         Task::Fuzz(arguments) => fuzz::run(&arguments),
         Task::Soak(arguments) => soak::run(&arguments),
         Task::Statistics(arguments) => statistics::run(&arguments),
-        Task::Handicap(arguments) => handicap::run(&arguments),
-        Task::Tpch(arguments) => tpch::run(&arguments),
         Task::Bench(arguments) => bench::run(&arguments),
     };
     result.unwrap_or_else(|error| {

@@ -31,11 +31,16 @@ pub(crate) const SSHD: Need = Need { program: "sshd", package: "openssh-server" 
 pub(crate) const SSH: Need = Need { program: "ssh", package: "openssh-client" };
 pub(crate) const SYSBENCH: Need = Need { program: "sysbench", package: "sysbench" };
 
-/// Makes the root in which dyno is built for other machines.
+/// aws-lc takes it for some processors.
+pub(crate) const CMAKE: Need = Need { program: "cmake", package: "cmake" };
+/// Unpacks Debian's Rust for `dist`.
 pub(crate) const MMDEBSTRAP: Need = Need { program: "mmdebstrap", package: "mmdebstrap" };
 /// Writes container images.
 pub(crate) const BUILDAH: Need = Need { program: "buildah", package: "buildah" };
-pub(crate) const DPKG_DEB: Need = Need { program: "dpkg-deb", package: "dpkg" };
+/// Fetches zig.
+pub(crate) const PIP: Need = Need { program: "pip3", package: "python3-pip" };
+/// Runs programs for other processors.
+pub(crate) const QEMU: Need = Need { program: "qemu-riscv64-static", package: "qemu-user-static" };
 
 /// The browser in which a test opens a report.
 pub(crate) const CHROMIUM: Need = Need { program: "chromium", package: "chromium" };

@@ -15,16 +15,7 @@ const SAY_PERIOD_NS: u64 = 30_000_000_000;
 
 /// TiDB's program; it is built now if it was never built.
 pub(crate) fn tidb(interrupt: &Interrupt) -> anyhow::Result<PathBuf> {
-    built_tidb(&BuildOptions::default(), interrupt)
-}
-
-/// As [`tidb`], built for this level of x86-64.
-pub(crate) fn tidb_of_level(goamd64: &str, interrupt: &Interrupt) -> anyhow::Result<PathBuf> {
-    built_tidb(&BuildOptions { goamd64: Some(goamd64.to_owned()) }, interrupt)
-}
-
-fn built_tidb(options: &BuildOptions, interrupt: &Interrupt) -> anyhow::Result<PathBuf> {
-    watched(interrupt, |listener| tidb::provide(options, listener))
+    watched(interrupt, |listener| tidb::provide(&BuildOptions::default(), listener))
 }
 
 /// An echo server in Go; it is built now if it was never built.

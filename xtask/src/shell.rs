@@ -76,6 +76,20 @@ pub(crate) fn must(command: &mut Command, interrupt: &Interrupt) -> anyhow::Resu
     Ok(())
 }
 
+/// Runs a short command that must succeed, and returns what it prints.
+///
+/// # Errors
+/// When it fails, with what it printed as an error.
+pub(crate) fn output(command: &mut Command) -> anyhow::Result<String> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let output = command.output().with_context(|| format!("cannot run {program}"))?;
+    if !output.status.success() {
+        let error = String::from_utf8_lossy(&output.stderr);
+        bail!("{program} failed ({}): {}", output.status, error.trim());
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
 /// Asks a child and its group to exit, and kills them when they do not.
 fn end(child: &mut Child) -> anyhow::Result<()> {
     let group = Pid::from_raw(child.id().cast_signed());

@@ -2,7 +2,10 @@
 
 mod emulated;
 
+use std::panic::resume_unwind;
+use std::path::PathBuf;
 use std::process::{Command, ExitCode, ExitStatus};
+use std::thread;
 
 use anyhow::{Context, bail};
 use clap::Args;
@@ -15,6 +18,9 @@ use emulated::Emulated;
 
 /// The environment variable that holds the server's address in tests.
 const SERVER_VARIABLE: &str = "DYNO_TEST_MYSQL";
+
+/// No crate has examples in its documentation, for which cargo would read each crate once more.
+const ALL_TESTS: [&str; 4] = ["--workspace", "--lib", "--bins", "--tests"];
 
 /// What `cargo xtask test` takes.
 #[derive(Args)]
@@ -36,7 +42,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         if failed.is_empty() {
             return Ok(ExitCode::SUCCESS);
         }
-        bail!("on {}, this failed (see above): {}", target.name(), failed.join(", "));
+        bail!("on {}, this failed (see above): {}", target.name, failed.join(", "));
     }
     let needs = [
         needs::MARIADB,
@@ -50,13 +56,41 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         needs::PDFTOTEXT,
     ];
     arguments.install.provide(&needs, &interrupt)?;
-    let failed = if arguments.cargo_test.is_empty() { checks(&interrupt)? } else { Vec::new() };
-    let tests = tests(&arguments.cargo_test, &interrupt)?;
+    let (failed, programs) = thread::scope(|scope| {
+        let programs = scope.spawn(|| programs(&interrupt));
+        let failed = prepare(&arguments.cargo_test, &interrupt);
+        (failed, programs.join().unwrap_or_else(|panic| resume_unwind(panic)))
+    });
+    let (failed, programs) = (failed?, programs?);
+    let tests = tests(&arguments.cargo_test, programs, &interrupt)?;
     if failed.is_empty() {
         return Ok(exit_code(tests));
     }
     eprintln!("xtask: beside the tests, this failed (see above): {}", failed.join(", "));
     Ok(ExitCode::FAILURE)
+}
+
+/// Everything but the tests themselves that cargo does: the checks, then the build of all tests. Returns what failed.
+fn prepare(arguments: &[String], interrupt: &Interrupt) -> anyhow::Result<Vec<&'static str>> {
+    if !arguments.is_empty() {
+        return Ok(Vec::new());
+    }
+    let failed = checks(interrupt)?;
+    let build = [&["test", "--no-run", "--quiet"], &ALL_TESTS[..]].concat();
+    // When this fails, the run of the tests fails too and reports why.
+    shell::run(&mut shell::cargo(&build), interrupt)?;
+    Ok(failed)
+}
+
+/// The programs that Go builds for the tests, by the names of their environment variables. The builds run beside those
+/// of cargo: downloads, linkers and the last large package of either leave the CPUs to the other.
+fn programs(interrupt: &Interrupt) -> anyhow::Result<Vec<(&'static str, PathBuf)>> {
+    let mut programs = servers::build(interrupt)?.to_vec();
+    programs.extend(cluster::build(interrupt)?);
+    programs.push(("DYNO_TEST_GO_MYSQL", GO_MYSQL.build(interrupt)?));
+    programs.push(("DYNO_TEST_GO_YCSB", GO_YCSB.build(interrupt)?));
+    programs.push(("DYNO_TEST_GO_TPC", GO_TPC.build(interrupt)?));
+    Ok(programs)
 }
 
 /// The checks other than tests; returns those that failed.
@@ -76,17 +110,11 @@ fn checks(interrupt: &Interrupt) -> anyhow::Result<Vec<&'static str>> {
 }
 
 /// Runs all tests, with a server that is stopped after them.
-fn tests(arguments: &[String], interrupt: &Interrupt) -> anyhow::Result<ExitStatus> {
-    if arguments.is_empty() {
-        let mut build = shell::cargo(&["test", "--workspace", "--no-run", "--quiet"]);
-        // When this fails, the run below fails too and reports why.
-        shell::run(&mut build, interrupt)?;
-    }
-    let mut programs = servers::build(interrupt)?.to_vec();
-    programs.extend(cluster::build(interrupt)?);
-    for program in [GO_MYSQL, GO_YCSB, GO_TPC] {
-        programs.push((program.variable, program.build(interrupt)?));
-    }
+fn tests(
+    arguments: &[String],
+    programs: Vec<(&'static str, PathBuf)>,
+    interrupt: &Interrupt,
+) -> anyhow::Result<ExitStatus> {
     let scratch = tempfile::tempdir().context("no folder for the server's data")?;
     // Files that interrupted tests leave are removed with the folder.
     let temporary = scratch.path().join("tests");
@@ -94,7 +122,7 @@ fn tests(arguments: &[String], interrupt: &Interrupt) -> anyhow::Result<ExitStat
     let server = mariadb::start(Settings::default(), scratch.path())?;
     let mut test = shell::cargo(&["test"]);
     if arguments.is_empty() {
-        test.args(["--workspace", "--no-fail-fast"]);
+        test.args(ALL_TESTS).arg("--no-fail-fast");
     }
     test.args(arguments).envs(programs);
     test.env(SERVER_VARIABLE, server.url()).env("TMPDIR", &temporary);

@@ -1,8 +1,8 @@
-//! Checks that no compiler does: which crate may import which, how files open, how long they are, words that do not
-//! belong in a room, and names that the project no longer uses. ARCHITECTURE.md lists the invariants.
+//! Checks that no compiler does: which crate may import which, circles between files, how files open, how long they are,
+//! and words that do not belong in a room. ARCHITECTURE.md lists the invariants.
 
+mod circles;
 mod imports;
-mod names;
 mod shape;
 mod source;
 mod words;
@@ -50,10 +50,11 @@ pub(crate) fn run() -> anyhow::Result<ExitCode> {
 /// All violations below `root`, by file and line.
 fn findings(root: &Path) -> anyhow::Result<Vec<Finding>> {
     let mut findings = imports::check(root)?;
-    for source in sources(root)? {
-        findings.extend(shape::check(&source));
-        findings.extend(words::check(&source));
-        findings.extend(names::check(&source));
+    let sources = sources(root)?;
+    findings.extend(circles::check(&sources));
+    for source in &sources {
+        findings.extend(shape::check(source));
+        findings.extend(words::check(source));
     }
     findings.sort();
     Ok(findings)

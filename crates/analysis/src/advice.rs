@@ -10,7 +10,6 @@ const POWER: f64 = 0.9;
 /// Perugini, M. Gallucci and G. Costantini, Safeguard power as a protection against imprecise power estimates, Perspectives
 /// on Psychological Science 9 (2014).
 const SAFEGUARD: f64 = 0.8;
-/// More repetitions are no advice.
 const REPETITIONS_MAX: usize = 10_000;
 
 impl Contrast {
@@ -97,7 +96,7 @@ mod tests {
     use super::*;
     use crate::stopping::Stopping;
 
-    /// So many pairs with a deviation of 1.
+    /// A contrast of this many pairs with a standard deviation of 1.
     fn contrast(mean: f64, pairs: usize) -> Contrast {
         let apart = ((pairs - 1) as f64 / pairs as f64).sqrt();
         let pairs = (0..pairs).map(|at| if at % 2 == 0 { mean + apart } else { mean - apart });

@@ -30,7 +30,6 @@ const WINDOW: usize = 50;
 /// Where orders begin: the same series always has the same change points.
 const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// How a change is told from chance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangeTest {
     /// How often a series in random order has a place as good.
@@ -39,7 +38,6 @@ pub enum ChangeTest {
     Student,
 }
 
-/// A place at which a series changed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChangePoint {
     /// Number of values before it: the index of the first one after.
@@ -88,7 +86,6 @@ struct Place {
     p_value: f64,
 }
 
-/// The best place in any part between these places.
 fn best_of_parts(values: &[f64], places: &[Place]) -> Option<Split> {
     let split = |(start, end): (usize, usize)| {
         let found = best(&values[start..end])?;
@@ -98,7 +95,6 @@ fn best_of_parts(values: &[f64], places: &[Place]) -> Option<Split> {
     splits.reduce(|one, other| if other.statistic > one.statistic { other } else { one })
 }
 
-/// The parts of a series that these places divide.
 fn parts(places: &[Place], length: usize) -> Vec<(usize, usize)> {
     let starts = std::iter::once(0).chain(places.iter().map(|it| it.at));
     let ends = places.iter().map(|it| it.at).chain([length]);

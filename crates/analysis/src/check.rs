@@ -154,7 +154,6 @@ fn damage(measured: &Measured<'_>) -> Option<Finding> {
 }
 
 impl DamagedFile<'_> {
-    /// The finding with file, line and description.
     fn add_to(self, finding: Finding) -> Finding {
         let finding = finding.with("file", Value::Text(self.file.to_owned()));
         let finding = match self.line {

@@ -8,10 +8,8 @@ use crate::ratio::{
 };
 use crate::stopping::Stopping;
 
-/// A figure of one round.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RoundFigure {
-    /// Number of the round.
     pub round: u32,
     /// Its place in the order of measuring, from 0.
     pub place: u64,
@@ -22,12 +20,10 @@ pub struct RoundFigure {
 }
 
 impl RoundFigure {
-    /// Of a value that is known exactly.
     pub fn exact(round: u32, place: u64, value: f64) -> Self {
         Self { round, place, value, most: value }
     }
 
-    /// Whether its value is known exactly.
     pub fn is_exact(&self) -> bool {
         self.most == self.value
     }
@@ -43,7 +39,6 @@ pub struct Comparison {
     pub variant: f64,
     /// The baseline's figure, likewise: the quotient of the two is the ratio.
     pub baseline: f64,
-    /// Whether the ratio is significant.
     pub verdict: Significance,
 }
 

@@ -6,7 +6,6 @@ use crate::SampleWindow;
 use crate::figure::{Between, OverTime, metrics, over_time};
 
 metrics! {
-    /// A figure of the TCP connections over time.
     ConnectionFigure: OverTime<ConnectionsReading>;
 
     SegmentsSent = "segments_sent_per_s", "segments sent", PerSecond,

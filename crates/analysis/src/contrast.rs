@@ -10,7 +10,6 @@ const ORDER_FROM: usize = 6;
 /// The mean of one sample less that of another, the baseline's. Of ratios the values are logarithms.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Contrast {
-    /// The difference.
     pub difference: f64,
     /// Its standard error; 0 when it is not known.
     pub standard_error: f64,
@@ -149,7 +148,6 @@ impl Contrast {
         Self { stopping, ..self }
     }
 
-    /// How well the spread is known.
     fn known(&self) -> Known {
         let counted = self.counts[0].min(self.counts[1]) as f64;
         let values = (self.deviation / self.standard_error).powi(2);

@@ -12,17 +12,13 @@ metrics! {
 
     /// CPU time in user mode and in the kernel, us.
     Cpu = "cpu_us", "CPU µs", MicrosecondsPerQuery, |it| it.per_query(it.cpu_threads, 1e6);
-    /// Context switches.
     ContextSwitches = "context_switches", "context switches", PerQuery,
         |it| it.per_query(it.switches_per_s, 1.0);
-    /// Read from disks, kB.
     Read = "read_kb", "kB read", KilobytesPerQuery, |it| it.per_query(it.read_bytes_per_s, 1e-3);
-    /// Written to disks, kB.
     Written = "written_kb", "kB written", KilobytesPerQuery,
         |it| it.per_query(it.written_bytes_per_s, 1e-3);
 }
 
-/// The measured load that the servers processed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ServedLoad {
     /// Start, on the trial's clock.
@@ -39,18 +35,13 @@ pub struct ServedLoad {
 pub struct Work {
     /// Hardware threads that it kept busy.
     pub cpu_threads: Option<f64>,
-    /// Context switches.
     pub switches_per_s: Option<f64>,
-    /// Bytes read from disks.
     pub read_bytes_per_s: Option<f64>,
-    /// Bytes written to disks.
     pub written_bytes_per_s: Option<f64>,
-    /// Answered statements.
     pub queries_per_s: f64,
 }
 
 impl Work {
-    /// Of a process, by its index in its host.
     pub fn of_process(host: &Host, number: usize, load: ServedLoad) -> Option<Self> {
         let mean = |figure: ProcessFigure| load.mean(&figure.of(host, number));
         Self {

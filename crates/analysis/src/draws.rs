@@ -4,7 +4,7 @@
 pub(crate) struct Draws(pub(crate) u64);
 
 impl Draws {
-    /// One of so many numbers from 0 on, each as likely as the others.
+    /// A number below `count`, each as likely as the others.
     pub(crate) fn below(&mut self, count: usize) -> usize {
         ((self.uniform() * count as f64) as usize).min(count.saturating_sub(1))
     }

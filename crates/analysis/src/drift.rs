@@ -34,7 +34,7 @@ struct Line {
 }
 
 impl Drift {
-    /// Of values at equal distances; `None` for fewer than five.
+    /// The drift of values at equal distances; `None` for fewer than five.
     pub(crate) fn of(values: &[f64]) -> Option<Self> {
         let count = values.len();
         if count < POINTS_MIN {
@@ -103,7 +103,7 @@ mod tests {
         (0..count).map(&mut value).collect()
     }
 
-    /// In how many of a thousand series something holds of the drift.
+    /// The number of series of a thousand for which a condition on the drift holds.
     fn times(count: usize, rise: f64, kept: f64, holds: impl Fn(&Drift) -> bool) -> usize {
         let mut draws = Draws(3);
         let mut is_one = || holds(&Drift::of(&series(&mut draws, count, rise, kept)).unwrap());

@@ -10,13 +10,9 @@ const RANKS_FROM: usize = 6;
 /// A figure with its uncertainty.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
-    /// The median of the repetitions.
     pub median: f64,
-    /// The smallest.
     pub min: f64,
-    /// The largest.
     pub max: f64,
-    /// Number of repetitions.
     pub count: usize,
     /// The 95 % interval; `None` for one repetition, and for fewer than six with a zero among them.
     pub interval: Option<Interval95>,
@@ -25,15 +21,11 @@ pub struct Estimate {
 /// An interval with 95 % confidence (at least 95 % with [`Method::Ranks`]).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval95 {
-    /// Lower end.
     pub low: f64,
-    /// Upper end.
     pub high: f64,
-    /// How it was computed.
     pub method: Method,
 }
 
-/// Method of an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// Geometric mean with Student's t over the logarithms, for 2 to 5 values. Assumes that the logarithms are

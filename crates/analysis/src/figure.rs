@@ -11,7 +11,6 @@ pub struct Metric<Get> {
     pub key: &'static str,
     /// Name for people.
     pub label: &'static str,
-    /// Kind of its values.
     pub unit: Quantity,
     /// Reads the value; `None` when it is not known.
     pub get: Get,

@@ -5,9 +5,7 @@ use measure::Nanos;
 /// A reason to trust a trial or a run less.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// Kind of finding.
     pub code: Code,
-    /// Its subject.
     pub subject: Subject,
     /// Its figures by name; a name ends with the unit.
     pub values: Vec<(&'static str, Value)>,
@@ -20,59 +18,43 @@ pub enum Severity {
     Invalid,
     /// Doubtful: figures may mislead.
     Doubtful,
-    /// Valid, with a remark.
     Note,
 }
 
-/// The subject of a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// The run as a whole, and its machine.
     Run,
-    /// A trial.
     Trial,
-    /// A host, by its name.
     Host(String),
-    /// One of the generators of the load, by its name.
     Generator(String),
-    /// A server, by its name.
     Server(String),
-    /// A condition on the data, by its name.
     Condition(String),
-    /// Operations, by their common name.
     Operations(String),
 }
 
-/// One figure of a finding.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// A count.
     Count(u64),
     /// A small number, such as one of clients or of hardware threads.
     Small(u64),
     /// A difference of counts; negative when lower.
     Difference(i64),
-    /// Any number.
     Number(f64),
-    /// A measured percentage.
     Percent(f64),
-    /// A percentage from a setting.
     PercentSet(f64),
     /// A part of a whole, 0 to 1.
     Part(f64),
     /// A change relative to the earlier value.
     Change(f64),
-    /// A length of time.
     Nanos(Nanos),
     /// A point on the trial's clock, ns.
     At(Nanos),
     /// A percentile, 0 to 100.
     Percentile(f64),
-    /// A text.
     Text(String),
 }
 
-/// Kinds of findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code {
     /// The trial could not continue.
@@ -87,7 +69,6 @@ pub enum Code {
     Damaged,
     /// The user ended the trial.
     Interrupted,
-    /// No transaction succeeded.
     NothingMeasured,
     /// Clients had lost the system, or no transaction succeeded, for a while.
     Outages,
@@ -95,11 +76,9 @@ pub enum Code {
     MemberExited,
     /// Some clients left early, and the others had less competition.
     ClientsLeft,
-    /// All clients left early.
     EveryClientLeft,
     /// Transactions failed for good.
     Failures,
-    /// Transactions were retried.
     Retries,
     /// The load generator was nearly out of CPU, so the figures may be its own limit.
     ClientSaturated,
@@ -143,7 +122,6 @@ pub enum Code {
     Step,
     /// Throughput changed to its level in the first third of the window.
     WarmUpShort,
-    /// Throughput fluctuated.
     Unsteady,
     /// The server counted more statements than dyno sent.
     OtherStatements,
@@ -178,13 +156,11 @@ pub enum Code {
     ServerSilent,
     /// One of several servers that share a load was away when the trial ended, so the others had its part.
     ServerAway,
-    /// A server was restarted within the window.
     ServerRestarted,
     /// Planned trials did not run.
     TrialsMissing,
     /// The CPU's clock rate may change.
     ClockRateVaries,
-    /// The machine was busy before the run.
     MachineBusy,
     /// A baseline that every round measured twice differs from itself.
     BaselineDiffers,
@@ -195,12 +171,10 @@ pub enum Code {
 }
 
 impl Code {
-    /// Its name for programs.
     pub fn name(self) -> &'static str {
         self.row().0
     }
 
-    /// What it makes of a trial.
     pub fn severity(self) -> Severity {
         self.row().1
     }
@@ -271,7 +245,6 @@ impl Code {
 }
 
 impl Severity {
-    /// Its name for programs.
     pub fn name(self) -> &'static str {
         match self {
             Self::Invalid => "invalid",
@@ -306,13 +279,11 @@ impl Finding {
         Self { code, subject, values: Vec::new() }
     }
 
-    /// Adds a figure.
     pub(crate) fn with(mut self, name: &'static str, value: Value) -> Self {
         self.values.push((name, value));
         self
     }
 
-    /// A figure by its name.
     pub fn value(&self, name: &str) -> Option<&Value> {
         self.values.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
     }

@@ -5,12 +5,9 @@ use statrs::distribution::{Discrete, Hypergeometric};
 /// Tables whose probability differs by less than this part are as likely: their sums are rounded.
 const AS_LIKELY: f64 = 1e-7;
 
-/// Cases of one side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cases {
-    /// How many failed.
     pub failed: u64,
-    /// How many there were.
     pub all: u64,
 }
 

@@ -21,13 +21,10 @@ pub struct GeneratorSummary {
 /// CPU of the worker threads, as parts of the time, 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WorkersSummary {
-    /// Number of workers.
     pub count: usize,
-    /// Mean of all on a CPU.
     pub running_mean: f64,
     /// On a CPU, of the worker with the most.
     pub running_max: f64,
-    /// Mean of all waiting for a CPU.
     pub waiting_mean: f64,
     /// Waiting for a CPU, of the worker with the most.
     pub waiting_max: f64,
@@ -40,7 +37,6 @@ pub struct WorkersSummary {
 /// What one of several generators did in the measured time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GeneratorFigures {
-    /// Its transactions that succeeded, per second.
     pub transactions_per_s: f64,
     /// Latency of its transactions that were due in the window, without those that were never answered.
     pub latency: Latency,

@@ -9,7 +9,6 @@ pub struct Growth {
     /// The level after the last one whose throughput is shown to be below that of a higher load by the least difference or
     /// more.
     pub stops_at: usize,
-    /// The level with the highest throughput.
     pub highest: usize,
     /// A level above `stops_at` that may be higher by the least difference or more, and its ratio to that one. Of several
     /// it is the one with the highest throughput.

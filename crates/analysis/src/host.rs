@@ -11,14 +11,12 @@ const REMAINDER_DIVISOR: u64 = 4;
 const TICKED_TIME_MIN_NS: f64 = 100e6;
 
 metrics! {
-    /// A figure of a host over time.
     HostFigure: OverTime<HostReading>;
 
     CpuBusy = "cpu_busy_threads", "CPU threads busy", CpuThreads, |it| it.cpu(CpuTimes::busy_ns);
     CpuUser = "cpu_user_threads", "CPU threads in user mode", CpuThreads, |it| it.cpu(|cpu| cpu.user_ns);
     CpuSystem = "cpu_system_threads", "CPU threads in the kernel", CpuThreads,
         |it| it.cpu(|cpu| cpu.system_ns);
-    /// Hardware and software interrupts.
     CpuSoftirq = "cpu_softirq_threads", "CPU threads in interrupts", CpuThreads,
         |it| it.cpu(|cpu| sum([cpu.irq_ns, cpu.softirq_ns]));
     CpuIowait = "cpu_iowait_threads", "CPU threads idle, waiting for disks", CpuThreads,
@@ -40,7 +38,6 @@ metrics! {
         |it| it.rate(|at| at.disk.map(|disk| disk.written_bytes));
     DiskRequests = "disk_requests_per_s", "requests to disks", PerSecond,
         |it| it.rate(|at| at.disk.map(|disk| disk.requests));
-    /// The part of time with requests.
     DiskBusy = "disk_busy_part", "busiest disk had requests", Part,
         |it| it.busiest_disk();
     NetworkReceived = "network_received_bytes_per_s", "network received", BytesPerSecond,
@@ -66,7 +63,6 @@ metrics! {
 }
 
 metrics! {
-    /// A figure of a process over time.
     ProcessFigure: OverTime<ProcessReading>;
 
     Cpu = "cpu_busy_threads", "CPU threads busy", CpuThreads,
@@ -94,14 +90,12 @@ pub struct SampleWindow {
     pub mean: f64,
     /// Highest known value in that time.
     pub peak: f64,
-    /// What the value was read from.
     pub origin: ValueOrigin,
 }
 
 /// What a value over time was read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueOrigin {
-    /// Samples, of which the peak is one.
     Samples,
     /// Two readings, at the ends of the window.
     Readings,
@@ -112,7 +106,6 @@ pub enum ValueOrigin {
 /// The mean and the highest value over a longer time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeanPeak {
-    /// The mean over time.
     pub mean: f64,
     /// The highest sample, or the highest window mean where a window has several samples.
     pub peak: f64,

@@ -3,12 +3,9 @@
 /// At least this multiple of its fair share makes a server a hot spot.
 const FAR_ABOVE: f64 = 1.5;
 
-/// A server that takes far more than its share.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct HotSpot {
-    /// Its name.
     pub(crate) name: String,
-    /// Its part of the total.
     pub(crate) share: f64,
     /// Its part if all took the same.
     pub(crate) fair_share: f64,

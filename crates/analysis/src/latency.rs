@@ -9,13 +9,9 @@ pub struct Latency {
     pub count: u64,
     /// How many of them are ages of what was never answered. With any, the mean and the maximum are lower bounds.
     pub unanswered: u64,
-    /// Arithmetic mean.
     pub mean_ns: f64,
-    /// The smallest of what ended.
     pub min_ns: Nanos,
-    /// The largest.
     pub max_ns: Nanos,
-    /// Each requested percentile with its bounds.
     pub percentiles: Vec<(f64, Bounds)>,
 }
 
@@ -25,14 +21,12 @@ pub struct Latency {
 /// what is not seen to its end does not differ from the rest, and an overload leaves the slowest unanswered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// The percentile is at least this.
     pub least_ns: Nanos,
-    /// It is at most this; `None` without an upper bound.
+    /// The upper bound; `None` without one.
     pub most_ns: Option<Nanos>,
 }
 
 impl Bounds {
-    /// Whether the percentile is one figure.
     pub fn is_exact(self) -> bool {
         self.most_ns == Some(self.least_ns)
     }
@@ -71,7 +65,6 @@ impl Latency {
         Some([bounds.least_ns as f64, bounds.most_ns? as f64])
     }
 
-    /// The bounds of a requested percentile.
     pub fn bounds(&self, percent: f64) -> Option<Bounds> {
         self.percentiles.iter().find(|(asked, _)| *asked == percent).map(|(_, bounds)| *bounds)
     }

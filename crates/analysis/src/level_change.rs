@@ -18,11 +18,8 @@ const ROUNDING: f64 = 1e-9;
 pub(crate) struct LevelChange {
     /// Number of points before the change.
     pub(crate) at: usize,
-    /// Mean of the points before it.
     pub(crate) before: f64,
-    /// Mean of the points after it.
     pub(crate) after: f64,
-    /// Number of points.
     pub(crate) points: usize,
 }
 

@@ -7,10 +7,8 @@ const TRIALS_MIN: usize = 3;
 /// Trials are called too long or too short when the best length is so many times theirs.
 const FACTOR: f64 = 1.5;
 
-/// A figure of one trial.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TrialFigure {
-    /// The figure.
     pub value: f64,
     /// The part of its variance that the noise within the trial explains, as a part of the squared figure.
     pub variance_within: f64,
@@ -39,14 +37,12 @@ pub struct Levels {
     /// What differs from trial to trial, however long they last; an estimate that may be below zero, where noise
     /// within trials explains more than all of the spread.
     pub between: f64,
-    /// Number of trials.
     pub trials: usize,
 }
 
 /// What a trial costs, s.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TrialCost {
-    /// The time in which it is measured.
     pub measured_s: f64,
     /// Everything else: the data, the warm-up, checks.
     pub other_s: f64,
@@ -57,7 +53,7 @@ pub struct TrialCost {
 pub enum Purchase {
     /// Longer trials, best of so many seconds; `None`: the longer the better.
     LongerTrials(Option<f64>),
-    /// More trials, best of so many seconds, which is less than now.
+    /// More trials, best of this many seconds, which is less than now.
     MoreTrials(f64),
     /// Either: trials are about as long as they should be.
     Either,
@@ -109,7 +105,6 @@ pub struct RunLevels {
     pub of_trials: Levels,
     /// What differs from run to run, however many trials they have; an estimate that may be below zero.
     pub between_runs: f64,
-    /// Number of runs.
     pub runs: usize,
 }
 
@@ -118,7 +113,6 @@ pub struct RunLevels {
 pub enum RunPurchase {
     /// More runs, best with so many trials of each load, which are fewer than now.
     MoreRuns(f64),
-    /// Within each run.
     WithinRuns(Purchase),
     /// Either: runs have about as many trials as they should.
     Either,

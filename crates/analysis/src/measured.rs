@@ -9,7 +9,6 @@ use measure::{
 /// Start (inclusive) and end (exclusive) on the trial's clock.
 pub type Window = (Nanos, Nanos);
 
-/// The measurements of one trial.
 #[derive(Clone, Copy, Debug)]
 pub struct Measured<'a> {
     /// The operations that are timed, in the order of every tally.
@@ -25,7 +24,6 @@ pub struct Measured<'a> {
     pub operation_slices: &'a [Vec<OperationSlice<'a>>],
     /// Requested percentiles, 0 to 100.
     pub percentiles: &'a [f64],
-    /// Concurrent clients.
     pub clients: usize,
     /// Measured transactions of each client; empty when not known.
     pub client_events: &'a [u64],
@@ -54,13 +52,11 @@ pub struct Measured<'a> {
     pub generator: Option<&'a Generator>,
     /// The generators with a part of the load each; empty where one process offered the whole.
     pub generators: &'a [GeneratorPart<'a>],
-    /// Planned length of an interval.
     pub interval_ns: Nanos,
     /// The schedule of arrivals; `None` in a closed loop.
     pub open: Option<Offered<'a>>,
     /// Whether the system under test runs in this process, so that dyno's CPU time includes the system's.
     pub is_embedded: bool,
-    /// The watched data.
     pub watched: &'a Watched,
     /// Start and end of the measured load on the clock of the watched data.
     pub window: Window,
@@ -70,7 +66,6 @@ pub struct Measured<'a> {
     pub failed_phase: Option<Phase>,
     /// How the phases ended that may end by what is measured.
     pub decided_ends: DecidedEnds,
-    /// What is damaged in the record of the trial.
     pub damage: Option<DamagedFile<'a>>,
 }
 
@@ -85,7 +80,6 @@ pub struct GeneratorPart<'a> {
     pub client_events: &'a [u64],
     /// Its event loops; 0 when not known.
     pub workers: usize,
-    /// Its transactions that succeeded in the window.
     pub transactions: u64,
     /// Latencies of its transactions that were due in the window; `None` when they are not told apart.
     pub latencies: Option<&'a LatencyHistogram>,
@@ -97,18 +91,15 @@ pub struct GeneratorPart<'a> {
     pub usage: Option<Usage>,
     /// Its clock; `None` where it is the coordinator's.
     pub clock: Option<GeneratorClock>,
-    /// Its loss during the trial.
     pub lost: Option<&'a GeneratorLoss>,
 }
 
 /// The place from which on the record of a trial cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DamagedFile<'a> {
-    /// The file's name.
     pub file: &'a str,
     /// The line, from 1; 0 when the damage has no line.
     pub line: usize,
-    /// Description of the damage.
     pub what: &'a str,
 }
 
@@ -145,11 +136,8 @@ impl Measured<'_> {
 /// The counts of one measured interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Slice {
-    /// Its length, s.
     pub seconds: f64,
-    /// Transactions that succeeded in it.
     pub transactions: u64,
-    /// Statements that ended in it.
     pub queries: u64,
     /// Transactions that ended in it, failed ones included.
     pub ended: u64,
@@ -159,21 +147,17 @@ pub struct Slice {
     pub arrivals: Option<u64>,
 }
 
-/// One operation in one measured interval.
 #[derive(Clone, Copy, Debug)]
 pub struct OperationSlice<'a> {
-    /// Those that succeeded.
     pub succeeded: u64,
     /// Latencies of those, and of those that timed out at their time limit.
     pub latencies: &'a LatencyHistogram,
 }
 
-/// Statements of the load by two counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CountedStatements {
     /// Those that dyno sent and the server answered.
     pub by_dyno: QueryCounts,
-    /// Those that the server ran.
     pub by_server: QueryCounts,
 }
 
@@ -184,7 +168,6 @@ pub struct Usage {
     pub user_ns: Nanos,
     /// CPU time in the kernel, ns.
     pub system_ns: Nanos,
-    /// Context switches.
     pub switches: u64,
     /// Hardware threads that it could have kept busy: its own threads or the machine's, if these are fewer.
     pub threads: usize,
@@ -195,7 +178,6 @@ pub struct Usage {
 pub struct Offered<'a> {
     /// Mean over the measured time, arrivals a second.
     pub rate_per_s: f64,
-    /// Whether the rate is constant.
     pub is_constant: bool,
     /// Whether arrivals are random (a Poisson process).
     pub is_random: bool,

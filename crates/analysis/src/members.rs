@@ -4,13 +4,10 @@ use measure::{Host, MemberList, Server, Watched};
 
 use crate::metrics::kind_of;
 
-/// A member in the list.
 pub(crate) struct Member<'a> {
-    /// Its number.
     pub(crate) id: &'a str,
     /// Address of its service, host and port.
     pub(crate) address: &'a str,
-    /// Address of its metrics.
     status_address: &'a str,
     state: &'a str,
 }
@@ -25,7 +22,6 @@ impl Member<'_> {
         matches!(self.state, "Disconnected" | "Down")
     }
 
-    /// Whether this page has the metrics of the member.
     fn is_shown_at(&self, page: Place<'_>) -> bool {
         let status = Place::of_address(self.status_address);
         let is_host = [Place::of_address(self.address).host, status.host].contains(&page.host);

@@ -18,7 +18,6 @@ const LIKELIHOOD_MIN: f64 = 1e-4;
 /// Noise of one memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Memory {
-    /// Of neighbours.
     correlation: f64,
     /// How likely it is before anything is known of the series, up to a factor.
     weight: f64,

@@ -16,13 +16,11 @@ pub fn kind_of<'k>(kinds: &'k [ServerKind], server: &Server) -> Option<&'k Serve
     marked.or_else(|| (!is_node(server)).then(any_other)?)
 }
 
-/// The servers of the kind with this name.
 pub fn of_kind<'s>(kinds: &[ServerKind], name: &str, servers: &'s [Server]) -> Vec<&'s Server> {
     let is_of_kind = |it: &&Server| kind_of(kinds, it).is_some_and(|kind| kind.name == name);
     servers.iter().filter(is_of_kind).collect()
 }
 
-/// Whether a server reports the metric of a query, changing or not.
 pub fn is_reported(query: &MetricQuery, server: &Server) -> bool {
     server.families.contains(&query.family)
         || server.series.iter().any(|series| series.name == query.family)

@@ -6,12 +6,11 @@ use measure::{OperationTally, of_transactions};
 use crate::latency::{Latency, bounded_latency, latency, per};
 use crate::measured::Measured;
 
-/// Figures of an open loop.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenSummary {
     /// Mean offered rate over the measured time as planned, arrivals a second.
     pub offered_per_s: f64,
-    /// What really arrived, which chance sets when arrivals are random; `None` when it was not recorded.
+    /// What really arrived, which chance sets when arrivals are random; `None` when nothing arrived.
     pub arrived_per_s: Option<f64>,
     /// Service times of the transactions that succeeded, from their actual start.
     pub service: Latency,
@@ -73,7 +72,7 @@ mod tests {
         assert_eq!(findings, []);
         assert_eq!(summary.littles_law, None);
         let open = summary.open.unwrap();
-        assert_eq!(open.arrived_per_s, None, "nothing was recorded");
+        assert_eq!(open.arrived_per_s, None, "nothing arrived");
         // 200 a second of 100 ms each: 20 in the system.
         assert!((open.in_system - 20.0).abs() < 1e-9, "{}", open.in_system);
         assert!((summary.latency.mean_ns / 1e8 - 1.0).abs() < 1e-3);

@@ -17,12 +17,10 @@ const VALUES_MIN: usize = 4;
 /// Two values are at least so far from each other, as a part of the usual distance: none are measured at the same time.
 const DISTANCE_MIN: f64 = 0.1;
 
-/// A value, and when it was measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimedValue {
     /// The time, s, from any origin that all values share.
     pub time_s: f64,
-    /// The value.
     pub value: f64,
 }
 

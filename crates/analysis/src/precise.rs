@@ -21,9 +21,7 @@ const _: () = assert!(PRECISE_INTERVALS_MIN >= INTERVALS_MIN);
 /// What was measured so far, an entry of both for each interval.
 #[derive(Clone, Copy, Debug)]
 pub struct SoFar<'a> {
-    /// The counts.
     pub slices: &'a [Slice],
-    /// The latencies of transactions.
     pub latencies: &'a [LatencyHistogram],
 }
 

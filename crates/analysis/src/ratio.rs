@@ -3,7 +3,6 @@
 use crate::contrast::Contrast;
 use crate::over_time::TimedValue;
 
-/// A ratio with its intervals.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ratio {
     /// The quotient of the geometric means; over rounds, the geometric mean of the rounds' ratios.

@@ -4,14 +4,11 @@ use measure::{Edges, LatencyHistogram, Operation, PreciseFigure, Tally, transact
 
 use crate::latency::{bounded_latency, per};
 
-/// What a trial adds to its round.
 #[derive(Clone, Copy, Debug)]
 pub struct RoundTrial<'a> {
-    /// The operations of its workload.
     pub operations: &'a [Operation],
     /// All that ended in the measured window.
     pub total: &'a Tally,
-    /// What crosses the edges of the window.
     pub edges: &'a Edges,
     /// Length of the window, s.
     pub seconds: f64,
@@ -27,7 +24,6 @@ pub struct RoundSums {
 }
 
 impl RoundSums {
-    /// Adds a trial.
     pub fn add(&mut self, trial: RoundTrial<'_>) {
         self.transactions += trial.total.transactions;
         self.seconds += trial.seconds;

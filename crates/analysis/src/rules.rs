@@ -8,7 +8,6 @@ use crate::measured::Measured;
 /// A workload's own figure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScoreSummary {
-    /// Its name, such as tpmC.
     pub name: String,
     /// Successful operations per period of the score.
     pub value: f64,
@@ -19,11 +18,8 @@ pub struct ScoreSummary {
 /// The share of some operations in all transactions that succeeded.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShareSummary {
-    /// Common name of the operations.
     pub name: String,
-    /// Their share, percent.
     pub percent: f64,
-    /// Required minimum, percent.
     pub least_percent: f64,
     /// Standard deviation of a share that is drawn at random with that probability, over the same number of
     /// transactions, percent: sqrt(p (1 - p) / n), of the binomial distribution.

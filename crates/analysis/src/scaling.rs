@@ -27,7 +27,6 @@ const SINGLE_LEVELS_MIN: usize = 5;
 /// The law is refused when residuals as large as these have a smaller probability under it.
 const REFUSED_BELOW: f64 = 0.01;
 
-/// Throughput with one number of clients.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScalingLevel {
     /// The number of clients, at least 1.
@@ -41,7 +40,6 @@ pub struct ScalingLevel {
 /// The law, fitted to a sweep.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scaling {
-    /// The throughput of one client.
     pub gamma: Ranged,
     /// The part of a transaction that is done for one client at a time.
     pub alpha: Ranged,
@@ -60,11 +58,8 @@ pub struct Scaling {
 /// Where throughput is highest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Peak {
-    /// Within the sweep.
     Within {
-        /// The number of clients.
         clients: Ranged,
-        /// The throughput there.
         per_s: Ranged,
     },
     /// Beyond the sweep, or nowhere: the sweep shows no more than that it is not below this number of clients.
@@ -74,14 +69,11 @@ pub enum Peak {
     },
 }
 
-/// One number of clients.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FittedLevel {
-    /// The number of clients.
     pub clients: usize,
     /// The geometric mean of its trials.
     pub measured_per_s: f64,
-    /// The throughput of the curve.
     pub fitted_per_s: f64,
 }
 
@@ -98,7 +90,6 @@ pub struct Quality {
     /// The probability of residuals as large as these if the law holds but for the least difference; `None` where nothing
     /// tells how large they may be by chance.
     pub p_value: Option<f64>,
-    /// The number of trials.
     pub trials: usize,
     /// Whether some number of clients has several trials. Otherwise what differs from trial to trial is seen only as
     /// scatter around the curve.
@@ -109,13 +100,8 @@ pub struct Quality {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum NoScaling {
     /// There are too few different numbers of clients.
-    FewLevels {
-        /// So many there are.
-        levels: usize,
-        /// So many are needed.
-        needed: usize,
-    },
-    /// With this number of clients a trial had no throughput at all.
+    FewLevels { levels: usize, needed: usize },
+    /// A trial with this number of clients had no throughput at all.
     NoThroughput(usize),
     /// The residuals are larger than chance and the least difference explain.
     LackOfFit {
@@ -259,12 +245,11 @@ fn peak(coefficients: &Coefficients, profile: &Profile, beta_low: f64) -> Peak {
 }
 
 impl Scaling {
-    /// The throughput of the curve.
     pub fn per_s(&self, clients: f64) -> f64 {
         clients / time(&self.coefficients, clients)
     }
 
-    /// So many times the throughput twice as many clients have.
+    /// The ratio of the throughput of twice as many clients to the throughput of `clients`.
     pub fn gain_of_twice(&self, clients: f64) -> Ranged {
         let gain = self.per_s(2.0 * clients) / self.per_s(clients);
         self.profile.positive(gain, |gain| Space::of_gain(clients, gain))

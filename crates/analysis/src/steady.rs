@@ -55,7 +55,6 @@ pub struct Steady {
 /// The part of a figure in which nothing changes.
 #[derive(Clone, Copy, Debug)]
 struct Level {
-    /// Its first value.
     from: usize,
     /// The largest drift over it that could hide, as a part of the figure.
     hidden_drift: f64,

@@ -20,26 +20,18 @@ use crate::within::{OperationWithin, Within, operation_within, within};
 /// coarse to compare.
 const INTERVAL_SHARE_MIN: f64 = 0.5;
 
-/// The summary of one trial.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
     /// Length of the measured load, s.
     pub seconds: f64,
-    /// Transactions that succeeded.
     pub transactions: u64,
-    /// Transactions that failed for good.
     pub failed_transactions: u64,
-    /// Statements.
     pub queries: QueryCounts,
-    /// Transactions that succeeded, per second.
     pub transactions_per_s: f64,
-    /// Statements, per second.
     pub queries_per_s: f64,
     /// Transactions that failed for good, as a part of all that ended.
     pub failure_rate: f64,
-    /// Retries of transactions.
     pub retries: u64,
-    /// Transactions at the edges of the window.
     pub edges: EdgeSummary,
     /// Failures by class and code, those after the window included.
     pub errors: BTreeMap<ErrorKey, ErrorCounts>,
@@ -91,9 +83,7 @@ pub struct Summary {
 pub struct EdgeSummary {
     /// Ended in the window and were due before it: they have no latency here.
     pub before: u64,
-    /// Due in the window, and succeeded after it.
     pub succeeded_after: u64,
-    /// Due in the window, and failed after it.
     pub failed_after: u64,
     /// Sent, and never answered.
     pub unanswered: u64,
@@ -101,20 +91,14 @@ pub struct EdgeSummary {
     pub unsent: u64,
 }
 
-/// One operation of a trial.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OperationSummary {
-    /// Its name.
     pub name: String,
-    /// Its kind.
     pub kind: OperationKind,
-    /// Successes per second.
     pub per_s: f64,
-    /// Number of successes.
     pub succeeded: u64,
     /// Number of operations without an answer within the time limit.
     pub timed_out: u64,
-    /// Number of other failures.
     pub failed: u64,
     /// Latency of those that succeeded, and of those that timed out at their time limit.
     pub latency: Latency,
@@ -127,7 +111,6 @@ pub struct OperationSummary {
 /// How evenly clients were served, in transactions of one client.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fairness {
-    /// Mean over clients.
     pub mean: f64,
     /// Standard deviation over clients (divided by n, as sysbench does).
     pub standard_deviation: f64,
@@ -142,7 +125,6 @@ pub struct Fairness {
 /// Analysis, chapter 33 (the interactive response time law).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LittlesLaw {
-    /// Number of clients, N.
     pub clients: usize,
     /// Clients that throughput and latency account for, X (R + Z).
     pub accounted_for: f64,
@@ -159,9 +141,7 @@ pub struct Cost {
     pub system_us: Option<f64>,
     /// Context switches; `None` when not known.
     pub switches: Option<f64>,
-    /// Bytes sent.
     pub sent_bytes: f64,
-    /// Bytes received.
     pub received_bytes: f64,
 }
 

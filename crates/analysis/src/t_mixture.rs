@@ -32,7 +32,6 @@ impl TMixture {
         self.parts.iter().map(|(weight, _)| weight).sum()
     }
 
-    /// The mean of the centres.
     pub(crate) fn centre(&self) -> f64 {
         self.parts.iter().map(|(weight, part)| weight * part.centre).sum::<f64>() / self.weights()
     }

@@ -5,7 +5,6 @@ use crate::{Finding, Severity};
 /// Whether the figures of a trial are those of the system under test, the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Validity {
-    /// Nothing speaks against them.
     Valid,
     /// They may mislead.
     Doubtful,
@@ -24,7 +23,6 @@ impl Validity {
         of_each.max().unwrap_or(Self::Valid)
     }
 
-    /// Its name in every view.
     pub fn name(self) -> &'static str {
         match self {
             Self::Valid => "valid",

@@ -38,25 +38,21 @@ pub struct WithinInterval {
 /// The intervals of the figures of one trial.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Within {
-    /// Of the transactions that succeeded, per second.
     pub transactions_per_s: Option<WithinInterval>,
     /// The part of the variance of that figure that the noise within the trial explains, as a part of the squared
     /// figure.
     pub throughput_variance: Option<f64>,
-    /// Of the statements, per second.
     pub queries_per_s: Option<WithinInterval>,
     /// Of the mean latency of transactions, ns; `None` when some were never answered.
     pub mean_ns: Option<WithinInterval>,
     /// Of each requested percentile of these latencies, ns; `None` where the percentile is only a bound.
     pub percentiles_ns: Vec<(f64, Option<WithinInterval>)>,
-    /// Why no figure has an interval.
     pub absent: Option<NoInterval>,
 }
 
 /// The intervals of the figures of one operation of a trial; none where the trial has none.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OperationWithin {
-    /// Of its successes per second.
     pub per_s: Option<WithinInterval>,
     /// Of its mean latency, ns; `None` when some were never answered.
     pub mean_ns: Option<WithinInterval>,
@@ -76,14 +72,12 @@ pub enum NoInterval {
 }
 
 impl Within {
-    /// The interval of a requested percentile.
     pub fn percentile_ns(&self, percent: f64) -> Option<WithinInterval> {
         of_percent(&self.percentiles_ns, percent)
     }
 }
 
 impl OperationWithin {
-    /// The interval of a requested percentile.
     pub fn percentile_ns(&self, percent: f64) -> Option<WithinInterval> {
         of_percent(&self.percentiles_ns, percent)
     }

@@ -20,9 +20,7 @@ use nix::sys::memfd::{MFdFlags, memfd_create};
 /// Prefix of the first argument of a process whose real arguments are in an inherited open file; the number of the
 /// file's descriptor follows.
 const MARK: &str = "--arguments-in-descriptor=";
-/// The name of that file.
 const NAME: &str = "dyno-arguments";
-/// Descriptor of standard input.
 const STANDARD_INPUT: i32 = 0;
 
 /// The arguments of this process, beginning with its name.
@@ -115,7 +113,6 @@ pub(crate) fn again() -> String {
     std::iter::once("dyno".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
 }
 
-/// A word quoted for a POSIX shell.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@=,+%".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {

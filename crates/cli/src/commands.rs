@@ -37,7 +37,6 @@ use crate::output::{output_width, print, print_error, print_message};
 /// The exit code of a wrong plan or command line.
 const USAGE: u8 = 2;
 
-/// Runs the requested subcommand.
 pub(crate) fn dispatch(args: Args) -> Result<ExitCode> {
     match args.command {
         Command::Run(args) => run::run(args),
@@ -63,7 +62,6 @@ pub(crate) fn dispatch(args: Args) -> Result<ExitCode> {
     }
 }
 
-/// Prints the error and returns the exit code.
 pub(crate) fn report_error(cause: &anyhow::Error) -> ExitCode {
     if let Some(problems) = cause.downcast_ref::<Problems>() {
         print_error(&problems.to_string());
@@ -73,7 +71,6 @@ pub(crate) fn report_error(cause: &anyhow::Error) -> ExitCode {
     if cause.is::<WrongArgument>() { ExitCode::from(USAGE) } else { ExitCode::FAILURE }
 }
 
-/// An invalid argument and its expected form.
 #[derive(Debug)]
 pub(crate) struct WrongArgument(String);
 
@@ -85,7 +82,6 @@ impl fmt::Display for WrongArgument {
 
 impl std::error::Error for WrongArgument {}
 
-/// The refusal of a folder of results that is not there.
 fn no_results(folder: &Path) -> anyhow::Error {
     let folder = folder.display();
     let text = format!("{folder} does not exist; name the folder of results, the `--out` of a run");

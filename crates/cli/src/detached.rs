@@ -20,16 +20,13 @@ const POLLS_MAX: usize = 2_400;
 /// Extension of an entry's file.
 const ENTRY: &str = "up";
 
-/// A detached system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DetachedSystem {
-    /// Its kind.
     pub(crate) kind: String,
     /// The process that keeps it.
     pid: u32,
     /// Start time of that process, in the kernel's ticks: the pid alone may have been reused.
     began: u64,
-    /// The file with its URL and password.
     pub(crate) login: Option<PathBuf>,
     /// Its kind and address, for people.
     pub(crate) text: String,
@@ -44,7 +41,6 @@ impl DetachedSystem {
         Ok(Self { kind: kind.to_owned(), pid, began, login, text: text.to_owned() })
     }
 
-    /// Writes the entry atomically.
     pub(crate) fn write(&self, entry: &Path) -> Result<()> {
         let login = self.login.as_deref().unwrap_or(Path::new("")).display();
         let Self { kind, pid, began, text, .. } = self;
@@ -66,7 +62,6 @@ impl DetachedSystem {
         })
     }
 
-    /// Its product with its version.
     pub(crate) fn title(&self) -> &str {
         self.text.lines().next().unwrap_or_default()
     }
@@ -98,7 +93,6 @@ pub(crate) fn end(process: &ProcessReference, pid: u32) -> Result<()> {
     }
 }
 
-/// A file for another entry.
 pub(crate) fn new_entry(kind: &str) -> Result<PathBuf> {
     let folder = folder()?;
     private_file::create_folder(&folder)?;
@@ -110,7 +104,6 @@ pub(crate) fn read(entry: &Path) -> Option<DetachedSystem> {
     DetachedSystem::parse(&fs::read_to_string(entry).ok()?)
 }
 
-/// All entries, by name.
 pub(crate) fn all() -> Result<Vec<(PathBuf, DetachedSystem)>> {
     let Ok(entries) = fs::read_dir(folder()?) else { return Ok(Vec::new()) };
     let paths = entries.flatten().map(|entry| entry.path());
@@ -127,7 +120,6 @@ pub(crate) fn log_of(entry: &Path) -> String {
     fs::read_to_string(entry.with_extension("log")).unwrap_or_default()
 }
 
-/// Removes an entry and its log.
 pub(crate) fn remove(entry: &Path) {
     // It may be gone already: both the process that keeps a system and `dyno down` remove it.
     let _ = fs::remove_file(entry);

@@ -3,16 +3,16 @@
 use std::env;
 use std::os::unix::ffi::OsStringExt;
 
-use driver::mysql::{PASSWORD_VARIABLES, set_environment_password};
+use driver::{password_variables, set_environment_passwords};
 use plan::Password;
 
 /// Has the passwords of the environment blanked in all output, and gives the first one to later logins.
 pub(crate) fn take_passwords() {
-    let given = PASSWORD_VARIABLES.into_iter().filter_map(env::var_os);
-    let given: Vec<Password> = given
-        .filter(|value| !value.is_empty())
-        .map(|value| Password::of_bytes(value.into_vec()))
-        .collect();
-    given.iter().for_each(Password::hide);
-    set_environment_password(given.into_iter().next());
+    let value = |name: &'static str| {
+        let value = env::var_os(name).filter(|value| !value.is_empty())?;
+        Some((name, Password::of_bytes(value.into_vec())))
+    };
+    let given: Vec<_> = password_variables().into_iter().filter_map(value).collect();
+    given.iter().for_each(|(_, password)| password.hide());
+    set_environment_passwords(given);
 }

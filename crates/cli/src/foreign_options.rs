@@ -7,7 +7,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 /// An option of other load generators.
 struct Foreign {
     name: &'static str,
-    /// Who calls it so.
+    /// The tool that has the option.
     of: &'static str,
     /// What to give dyno.
     ours: &'static str,

@@ -14,14 +14,11 @@ use system::ProgressEvent;
 use crate::output::print_error;
 use crate::stages::StageDisplay;
 
-/// How progress is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Style {
-    /// Redrawn in place.
     Live,
     /// A line for each event.
     Lines,
-    /// No progress.
     Quiet,
 }
 
@@ -34,11 +31,9 @@ pub(crate) struct PlannedLoad {
     pub(crate) may_end_sooner: bool,
 }
 
-/// Shows the progress of a run.
 pub(crate) struct ProgressDisplay {
     style: Style,
     bar: ProgressBar,
-    /// Number of trials, where it is known.
     trials: Option<usize>,
     trial: usize,
     title: String,
@@ -52,7 +47,6 @@ pub(crate) struct ProgressDisplay {
     stages: Option<StageDisplay>,
     /// Whether the phases of the data are shown by their stages.
     shows_phases: bool,
-    /// The folder of the record.
     pub(crate) folder: Option<PathBuf>,
 }
 
@@ -180,7 +174,6 @@ impl ProgressDisplay {
         }
     }
 
-    /// Ends the display of a finished step.
     pub(crate) fn end_stages(&mut self) {
         let last = self.stages.take().and_then(|mut stages| stages.end_stage());
         if let (Style::Lines, Some(line)) = (self.style, last) {
@@ -205,7 +198,6 @@ impl ProgressDisplay {
         }
     }
 
-    /// Removes the live line.
     pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();
     }

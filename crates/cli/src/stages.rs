@@ -10,7 +10,6 @@ const WORTH_A_LINE: Duration = Duration::from_secs(1);
 /// Interval between two lines about a stage that continues.
 const PERIOD: Duration = Duration::from_secs(10);
 
-/// A step in progress.
 pub(crate) struct StageDisplay {
     /// What the step works on, such as a system.
     subject: String,
@@ -18,11 +17,9 @@ pub(crate) struct StageDisplay {
     clock: Clock,
 }
 
-/// The current stage.
 struct Stage {
     name: String,
     began: Duration,
-    /// Time of its last line.
     told: Duration,
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use measure::{ErrorClass, Failure};
 use net::{Endpoint, Handle, Stream};
+use serde::{Deserialize, Serialize};
 
 use crate::tls_failure::ended_by_tls;
 
@@ -16,11 +17,10 @@ const EMFILE: i32 = 24;
 pub const REFUSED: &str = "refused";
 
 /// One address of a server.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Address {
     /// The address as the user wrote it, such as `db1:4000`; messages use this name.
     pub name: String,
-    /// The resolved address.
     pub endpoint: Endpoint,
 }
 
@@ -69,7 +69,6 @@ impl Address {
         }
     }
 
-    /// A failure to connect.
     pub(crate) fn unreachable(&self, error: &io::Error) -> Failure {
         let remedy = match (error.kind(), &self.endpoint) {
             (ErrorKind::ConnectionRefused, _) => {
@@ -90,7 +89,6 @@ impl Address {
         Failure::new(ErrorClass::Connection, code, message)
     }
 
-    /// A failure of a connection in use.
     pub(crate) fn lost(&self, error: &io::Error) -> Failure {
         if let Some(failure) = ended_by_tls(self, error) {
             return failure;

@@ -3,6 +3,8 @@
 /// Properties of a system's sessions that do not depend on its SQL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capabilities {
+    /// The system runs in this process: it has no server, no network and no connections.
+    pub is_embedded: bool,
     /// Calls block the calling thread, so each client needs a thread of its own.
     pub is_blocking: bool,
     /// Several sessions may write at the same time.

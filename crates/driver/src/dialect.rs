@@ -4,18 +4,13 @@
 /// A level of transaction isolation, as the SQL standard defines them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Isolation {
-    /// READ UNCOMMITTED
     ReadUncommitted,
-    /// READ COMMITTED
     ReadCommitted,
-    /// REPEATABLE READ
     RepeatableRead,
-    /// SERIALIZABLE
     Serializable,
 }
 
 impl Isolation {
-    /// Its name in SQL.
     fn name(self) -> &'static str {
         match self {
             Self::ReadUncommitted => "READ UNCOMMITTED",
@@ -24,6 +19,17 @@ impl Isolation {
             Self::Serializable => "SERIALIZABLE",
         }
     }
+}
+
+/// The type of a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParameterType {
+    /// A whole number.
+    Integer,
+    /// Money.
+    Decimal,
+    /// A text.
+    Text,
 }
 
 /// The SQL of one kind of system. Parameters are `?` everywhere; a session whose protocol marks them
@@ -44,6 +50,8 @@ pub struct Dialect {
     pub auto_increment_key: &'static str,
     /// The same for a column that only a secondary index covers; `None` where no such column numbers rows.
     pub auto_increment_column: Option<&'static str>,
+    /// A secondary index `{name}` of `{columns}` within CREATE TABLE; `None` where only CREATE INDEX makes one.
+    pub inline_index: Option<&'static str>,
     /// An INSERT of 0 into a column that numbers new rows stores the next number, not 0.
     pub zero_means_next_id: bool,
     /// Follows the words PRIMARY KEY to have rows stored in the order of the key on systems that otherwise
@@ -61,6 +69,13 @@ pub struct Dialect {
     pub long_text: &'static str,
     /// The type of a column of money: fifteen digits, two of them after the point.
     pub decimal: &'static str,
+    /// The type of a column of dates with their times.
+    pub timestamp: &'static str,
+    /// A parameter of `{type}` whose type the statement around it does not tell; without `{type}` where each value has
+    /// its own type.
+    pub typed_parameter: &'static str,
+    /// Values of CHAR columns are read with the spaces that fill them up.
+    pub pads_char: bool,
     /// Decimal columns and constants are exact; otherwise they are binary fractions.
     pub has_exact_decimals: bool,
     /// The type of a column of dates.
@@ -113,6 +128,22 @@ impl Dialect {
         } else {
             self.long_text.to_owned()
         }
+    }
+
+    /// A parameter of this type, for places in a statement that do not tell its type: an argument of a function, or a
+    /// value of CASE.
+    pub fn parameter(&self, kind: ParameterType) -> String {
+        let name = match kind {
+            ParameterType::Integer => "INTEGER",
+            ParameterType::Decimal => self.decimal,
+            ParameterType::Text => "VARCHAR",
+        };
+        self.typed_parameter.replace("{type}", name)
+    }
+
+    /// A value that was read, without the spaces that fill up a CHAR column.
+    pub fn unpadded<'t>(&self, text: &'t str) -> &'t str {
+        if self.pads_char { text.trim_end_matches(' ') } else { text }
     }
 
     /// The statement that gathers statistics of `table`, where there is one.

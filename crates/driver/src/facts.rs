@@ -7,22 +7,18 @@ use measure::Identity;
 pub struct Facts {
     /// Product, version and settings.
     pub identity: Identity,
-    /// Limits that the server sets.
     pub limits: ServerLimits,
 }
 
 /// Limits that a server sets; `None` where there is no limit or the server does not report it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ServerLimits {
-    /// Connections at the same time.
     pub connections: Option<ServerLimit>,
-    /// Prepared statements over all connections.
     pub prepared_statements: Option<ServerLimit>,
     /// The longest packet that the server accepts, bytes.
     pub packet_bytes: Option<ServerLimit>,
 }
 
-/// One limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServerLimit {
     /// The limited resource, as in `too few connections`.

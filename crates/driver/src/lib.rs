@@ -4,10 +4,12 @@
 
 mod address;
 mod capabilities;
+mod counters;
 mod dialect;
 mod facts;
 mod limits;
 mod loader;
+mod login;
 pub mod mysql;
 mod portable;
 mod rows;
@@ -21,17 +23,19 @@ mod target;
 mod timeouts;
 mod tls_failure;
 mod tls_material;
+mod url_parts;
 mod value;
 #[cfg(test)]
 mod virtual_peer;
 
 pub use address::{Address, REFUSED};
 pub use capabilities::Capabilities;
-pub use dialect::{Dialect, Isolation};
+pub use counters::{Incomparable, ServerCounters, ServerCounts};
+pub use dialect::{Dialect, Isolation, ParameterType};
 pub use facts::{Facts, ServerLimit, ServerLimits};
 pub use limits::{Demand, Shortage};
 pub use loader::{Added, Loader};
-pub use mysql::{ServerCounters, ServerCounts};
+pub use login::{ClientDefaults, LoginSources, password_variables, set_environment_passwords};
 pub use portable::{PortableService, PortableTarget, Secrets};
 pub use rows::Rows;
 pub use running::Running;
@@ -40,4 +44,5 @@ pub use ssl_options::{CertificateCheck, Encryption, SslMode, SslOptions, Tls};
 pub use statement::{Answer, Statement};
 pub use target::Target;
 pub use timeouts::Timeouts;
+pub use url_parts::{Host, HostError};
 pub use value::{Datum, Value};

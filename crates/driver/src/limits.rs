@@ -11,8 +11,6 @@ use crate::{ServerLimit, ServerLimits};
 
 /// Open files of the process in addition to its sessions: standard streams, event queues, the record.
 const FILES_BESIDE: u64 = 64;
-/// The length of the packets that load rows; a server with a lower limit refuses them.
-const PACKET_BYTES_MIN: u64 = 1 << 20;
 /// Connections for people and programs that watch the server during a load.
 const SPARE_CONNECTIONS: u64 = 10;
 
@@ -21,7 +19,6 @@ const SPARE_CONNECTIONS: u64 = 10;
 pub struct Demand {
     /// Concurrent clients, each with a session.
     pub clients: usize,
-    /// Statements that each client prepares.
     pub statements_per_client: usize,
 }
 
@@ -30,9 +27,7 @@ pub struct Demand {
 pub struct Shortage {
     /// Its name, such as `open files`.
     pub resource: &'static str,
-    /// How much the load needs.
     pub needed: u64,
-    /// How much there is.
     pub available: u64,
     /// The statement or command that raises the limit.
     pub remedy: String,
@@ -48,10 +43,10 @@ impl fmt::Display for Shortage {
 /// The resources of a driver's sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Footprint {
-    /// Files that one session has open.
     pub(crate) files_per_session: u64,
-    /// Prepared statements exist on the server.
     pub(crate) prepares_on_server: bool,
+    /// The length of the packets that load rows; a server with a lower limit refuses them.
+    pub(crate) packet_bytes: u64,
     /// The addresses that clients 0, 1, 2 ... connect to, in turn; empty if embedded.
     pub(crate) endpoints: Vec<Endpoint>,
 }
@@ -114,14 +109,13 @@ fn compare(
         server_limit(server.connections, sessions, SPARE_CONNECTIONS),
         server_limit(server.prepared_statements, statements, 0),
         ports(busiest, machine.local_ports),
-        server_limit(server.packet_bytes, PACKET_BYTES_MIN, 0),
+        server_limit(server.packet_bytes, footprint.packet_bytes, 0),
     ]
     .into_iter()
     .flatten()
     .collect()
 }
 
-/// The endpoint with the most clients, and their number.
 fn busiest_endpoint(footprint: &Footprint, clients: usize) -> Option<(&Endpoint, u64)> {
     let endpoints = &footprint.endpoints;
     let mut sessions: BTreeMap<String, (&Endpoint, u64)> = BTreeMap::new();
@@ -170,7 +164,7 @@ mod tests {
     fn tcp(ports: &[u16]) -> Footprint {
         let endpoint = |&port: &u16| Endpoint::Tcp(([127, 0, 0, 1], port).into());
         let endpoints = ports.iter().map(endpoint).collect();
-        Footprint { files_per_session: 1, prepares_on_server: true, endpoints }
+        Footprint { files_per_session: 1, prepares_on_server: true, packet_bytes: 0, endpoints }
     }
 
     fn describe(footprint: &Footprint, server: &ServerLimits, clients: usize) -> String {
@@ -228,8 +222,7 @@ mod tests {
 
     #[test]
     fn an_embedded_database_needs_files_only() {
-        let footprint =
-            Footprint { files_per_session: 3, prepares_on_server: false, endpoints: Vec::new() };
+        let footprint = Footprint { files_per_session: 3, prepares_on_server: false, ..tcp(&[]) };
         assert_eq!(describe(&footprint, &ServerLimits::default(), 320), "");
         insta::assert_snapshot!(describe(&footprint, &ServerLimits::default(), 400), @"too few open files: 1264 needed, 1024 available; raise the limit: ulimit -n 1264");
     }

@@ -5,16 +5,13 @@ use net::Clock;
 
 use crate::{Value, mysql, sqlite};
 
-/// What a [`Loader`] has added.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Added {
-    /// Rows.
     pub rows: u64,
     /// Time of each INSERT, from its sending to its answer.
     pub inserts: LatencyHistogram,
 }
 
-/// Times the INSERTs of a loader.
 #[derive(Debug)]
 pub(crate) struct InsertTimer {
     clock: Clock,

@@ -1,21 +1,15 @@
 //! What another process needs to reach the same system: values that can be written and read, and apart from them the
 //! secrets, so that they are written only where that is meant.
 
-use std::net::SocketAddr;
-use std::path::PathBuf;
-
 use measure::{ErrorClass, Failure};
-use net::Endpoint;
 use net::tls::SetupFault;
 use plan::Password;
 use serde::{Deserialize, Serialize};
 
-use crate::mysql::{self, RsaKeySource, StatementProtocol};
 use crate::rpc::{Method, Protocol, Service};
 use crate::tls_material::TlsMaterial;
-use crate::{Address, CertificateCheck, Encryption, Target, Timeouts, Tls};
+use crate::{Address, CertificateCheck, Encryption, Target, Timeouts, Tls, mysql};
 
-/// The secrets of an access.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Secrets {
     /// The password of the login; empty for none.
@@ -27,36 +21,24 @@ pub struct Secrets {
 /// A server of a database and the login for it, without its secrets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PortableTarget {
-    addresses: Vec<PortableAddress>,
-    user: String,
-    database: Option<String>,
-    protocol: StatementProtocol,
-    rsa_key: RsaKeySource,
-    enable_cleartext_plugin: bool,
+    login: PortableLogin,
     encryption: PortableEncryption,
     timeouts: Timeouts,
+}
+
+/// The settings of a protocol, without password and encryption.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum PortableLogin {
+    MySql(mysql::Config),
 }
 
 /// A service, without its secrets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PortableService {
     protocol: Protocol,
-    addresses: Vec<PortableAddress>,
+    addresses: Vec<Address>,
     method: Option<Method>,
     tls: Option<PortableTls>,
-}
-
-/// An address that was looked up.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct PortableAddress {
-    name: String,
-    endpoint: PortableEndpoint,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-enum PortableEndpoint {
-    Tcp(SocketAddr),
-    Unix(PathBuf),
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -73,18 +55,13 @@ struct PortableTls {
 }
 
 impl PortableTarget {
-    /// The form of these settings.
-    pub(crate) fn of(config: &mysql::Config, timeouts: Timeouts) -> (Self, Secrets) {
-        let mysql::Config {
-            addresses,
-            user,
-            password,
-            database,
-            protocol,
-            rsa_key,
-            enable_cleartext_plugin,
-            encryption,
-        } = config;
+    /// The form of these settings, and their secrets apart.
+    pub(crate) fn of(
+        login: PortableLogin,
+        password: &Password,
+        encryption: &Encryption,
+        timeouts: Timeouts,
+    ) -> (Self, Secrets) {
         let (encryption, tls) = match encryption {
             Encryption::Never => (PortableEncryption::Never, None),
             Encryption::WhenOffered(tls) => {
@@ -94,17 +71,8 @@ impl PortableTarget {
                 (PortableEncryption::Always(PortableTls::of(tls)), Some(tls))
             }
         };
-        let portable = Self {
-            addresses: addresses.iter().map(PortableAddress::of).collect(),
-            user: user.clone(),
-            database: database.clone(),
-            protocol: *protocol,
-            rsa_key: rsa_key.clone(),
-            enable_cleartext_plugin: *enable_cleartext_plugin,
-            encryption,
-            timeouts,
-        };
-        (portable, Secrets { password: password.clone(), certificate: certificate(tls) })
+        let secrets = Secrets { password: password.clone(), certificate: certificate(tls) };
+        (Self { login, encryption, timeouts }, secrets)
     }
 
     /// The target that it is the form of.
@@ -118,17 +86,13 @@ impl PortableTarget {
             PortableEncryption::WhenOffered(portable) => Encryption::WhenOffered(tls(portable)?),
             PortableEncryption::Always(portable) => Encryption::Always(tls(portable)?),
         };
-        let config = mysql::Config {
-            addresses: self.addresses.iter().map(PortableAddress::address).collect(),
-            user: self.user.clone(),
-            password: secrets.password.clone(),
-            database: self.database.clone(),
-            protocol: self.protocol,
-            rsa_key: self.rsa_key.clone(),
-            enable_cleartext_plugin: self.enable_cleartext_plugin,
-            encryption,
+        let password = secrets.password.clone();
+        let target = match self.login.clone() {
+            PortableLogin::MySql(config) => {
+                Target::mysql(mysql::Config { password, encryption, ..config })
+            }
         };
-        Ok(Target::mysql(config).with_timeouts(self.timeouts))
+        Ok(target.with_timeouts(self.timeouts))
     }
 }
 
@@ -138,7 +102,7 @@ impl Service {
         let Self { protocol, addresses, method, tls } = self;
         let portable = PortableService {
             protocol: *protocol,
-            addresses: addresses.iter().map(PortableAddress::of).collect(),
+            addresses: addresses.clone(),
             method: method.clone(),
             tls: tls.as_ref().map(PortableTls::of),
         };
@@ -157,28 +121,10 @@ impl PortableService {
         let tls = self.tls.as_ref().map(|portable| portable.tls(secrets)).transpose()?;
         Ok(Service {
             protocol: self.protocol,
-            addresses: self.addresses.iter().map(PortableAddress::address).collect(),
+            addresses: self.addresses.clone(),
             method: self.method.clone(),
             tls: tls.map(|tls| self.protocol.announced(tls)),
         })
-    }
-}
-
-impl PortableAddress {
-    fn of(address: &Address) -> Self {
-        let endpoint = match &address.endpoint {
-            Endpoint::Tcp(address) => PortableEndpoint::Tcp(*address),
-            Endpoint::Unix(path) => PortableEndpoint::Unix(path.clone()),
-        };
-        Self { name: address.name.clone(), endpoint }
-    }
-
-    fn address(&self) -> Address {
-        let endpoint = match &self.endpoint {
-            PortableEndpoint::Tcp(address) => Endpoint::Tcp(*address),
-            PortableEndpoint::Unix(path) => Endpoint::Unix(path.clone()),
-        };
-        Address { name: self.name.clone(), endpoint }
     }
 }
 

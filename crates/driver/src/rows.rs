@@ -9,7 +9,6 @@ pub struct Rows {
     bytes: Vec<u8>,
 }
 
-/// One cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Cell {
     Null,
@@ -24,13 +23,11 @@ impl Rows {
         Self { columns: 0, cells: Vec::new(), bytes: Vec::new() }
     }
 
-    /// The number of rows.
     #[inline]
     pub fn len(&self) -> usize {
         self.cells.len().checked_div(self.columns).unwrap_or(0)
     }
 
-    /// Whether there is no row.
     pub fn is_empty(&self) -> bool {
         self.cells.is_empty()
     }
@@ -64,7 +61,6 @@ impl Rows {
         std::str::from_utf8(self.bytes.get(from as usize..to as usize)?).ok()
     }
 
-    /// Whether the cell is NULL or missing.
     #[inline]
     pub fn is_null(&self, row: usize, column: usize) -> bool {
         self.cell(row, column).is_none_or(|cell| cell == Cell::Null)
@@ -106,7 +102,6 @@ impl Rows {
         self.cells.push(Cell::Text(from, self.bytes.len() as u32));
     }
 
-    /// Memory that the rows take, bytes.
     pub(crate) fn size_bytes(&self) -> usize {
         self.bytes.len() + self.cells.len() * size_of::<Cell>()
     }

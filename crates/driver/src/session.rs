@@ -5,7 +5,6 @@ use measure::{Failure, Traffic};
 use crate::running::Running;
 use crate::{Datum, Loader, Rows, Statement, Value, mysql, sqlite};
 
-/// One connection to a database.
 #[derive(Debug)]
 pub struct Session(pub(crate) Connection);
 
@@ -44,7 +43,7 @@ impl Session {
             }
             Connection::Sqlite(session) => {
                 let result = session.execute(statement.index, parameters);
-                Running::blocking(result, session)
+                Running::blocking(result, || session.has_given_up())
             }
         }
     }
@@ -63,7 +62,7 @@ impl Session {
             }
             Connection::Sqlite(session) => {
                 let result = session.fetch(statement.index, parameters);
-                Running::blocking(result, session)
+                Running::blocking(result, || session.has_given_up())
             }
         }
     }
@@ -92,7 +91,7 @@ impl Session {
             }
             Connection::Sqlite(session) => {
                 let result = session.run(sql);
-                Running::blocking(result, session)
+                Running::blocking(result, || session.has_given_up())
             }
         }
     }
@@ -125,7 +124,6 @@ impl Session {
         }
     }
 
-    /// Closes the connection cleanly.
     pub async fn close(self) {
         match self.0 {
             Connection::MySql(session) => session.close().await,

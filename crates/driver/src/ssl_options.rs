@@ -18,7 +18,6 @@ use crate::tls_material::TlsMaterial;
 /// The values of `ssl-mode`, from the weakest to the strongest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SslMode {
-    /// Never encrypted.
     Disabled,
     /// Encrypted over TCP when the server offers it; the server's certificate is not checked.
     #[default]
@@ -40,7 +39,6 @@ impl SslMode {
     pub const ALLOWED: &'static str =
         "allowed are DISABLED, PREFERRED, REQUIRED, VERIFY_CA and VERIFY_IDENTITY";
 
-    /// Its name, as MySQL writes it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Disabled => "DISABLED",
@@ -67,20 +65,16 @@ impl fmt::Display for SslMode {
 /// Options for encryption from one source; another source may supply what is missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SslOptions {
-    /// Whether to encrypt, and what to check.
     pub mode: Option<SslMode>,
     /// A file with the certificates of the authorities that are trusted, in place of this machine's.
     pub ca: Option<PathBuf>,
-    /// A file with the certificate of this client.
     pub cert: Option<PathBuf>,
-    /// A file with its key.
     pub key: Option<PathBuf>,
 }
 
 /// How a server's certificate is checked, which determines what may be sent to that server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CertificateCheck {
-    /// Nothing.
     Nothing,
     /// One of this machine's many authorities signed it. They sign a certificate for any owner of a host, so this
     /// does not show which server answers.
@@ -97,7 +91,6 @@ impl CertificateCheck {
         matches!(self, Self::NamedAuthority | Self::Host)
     }
 
-    /// A description for the record.
     pub(crate) fn description(self) -> &'static str {
         match self {
             Self::Nothing => "certificate not verified (protects against onlookers only)",
@@ -116,11 +109,8 @@ impl CertificateCheck {
 /// How connections become encrypted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tls {
-    /// The settings of the handshake.
     pub client: TlsClient,
-    /// What these settings check.
     pub check: CertificateCheck,
-    /// What these settings were made of.
     pub(crate) material: Arc<TlsMaterial>,
 }
 
@@ -132,15 +122,13 @@ impl Tls {
     }
 }
 
-/// Whether connections are encrypted.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Encryption {
-    /// No.
     #[default]
     Never,
     /// Over TCP, if the server offers it.
     WhenOffered(Tls),
-    /// Yes; without encryption there is no connection.
+    /// Encryption is required: without it there is no connection.
     Always(Tls),
 }
 
@@ -162,7 +150,6 @@ impl SslOptions {
         self.mode.unwrap_or(unsaid)
     }
 
-    /// Reads the files that are named.
     pub(crate) fn encryption(&self) -> Result<Encryption, Failure> {
         let mode = self.effective_mode();
         Ok(match mode {

@@ -9,8 +9,6 @@ pub struct Statement {
 /// The result of a statement, without its rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Answer {
-    /// Rows returned.
     pub rows: u64,
-    /// Rows changed.
     pub affected: u64,
 }

@@ -7,11 +7,11 @@ use measure::Failure;
 use net::{Endpoint, Handle};
 
 use crate::limits::{self, Footprint};
-use crate::mysql::ServerCounters;
+use crate::portable::PortableLogin;
 use crate::session::Connection;
 use crate::{
-    Capabilities, Demand, Dialect, Facts, PortableTarget, Secrets, ServerLimits, Session, Shortage,
-    Timeouts, mysql, sqlite,
+    Capabilities, Demand, Dialect, Facts, PortableTarget, Secrets, ServerCounters, ServerLimits,
+    Session, Shortage, Timeouts, mysql, sqlite,
 };
 
 /// A database to connect to. Its passwords are never printed or written.
@@ -29,12 +29,10 @@ enum Driver {
 }
 
 impl Target {
-    /// A server of the MySQL protocol.
     pub fn mysql(config: mysql::Config) -> Self {
         Self::of(Driver::MySql(Arc::new(config)))
     }
 
-    /// A database file.
     pub fn sqlite(config: sqlite::Config) -> Self {
         Self::of(Driver::Sqlite(Arc::new(config)))
     }
@@ -52,7 +50,11 @@ impl Target {
     /// Its form for another process, with its secrets; `None` if it is embedded.
     pub fn portable(&self) -> Option<(PortableTarget, Secrets)> {
         match &self.driver {
-            Driver::MySql(config) => Some(PortableTarget::of(config, self.timeouts)),
+            Driver::MySql(config) => {
+                let (password, encryption) = (&config.password, &config.encryption);
+                let login = PortableLogin::MySql(config.without_secrets());
+                Some(PortableTarget::of(login, password, encryption, self.timeouts))
+            }
             Driver::Sqlite(_) => None,
         }
     }
@@ -86,14 +88,22 @@ impl Target {
     /// # Errors
     /// If one cannot be reached, or does not answer within the connect time-out.
     pub async fn counters(&self, handle: &Handle) -> Result<Option<ServerCounters>, Failure> {
-        let Driver::MySql(config) = &self.driver else { return Ok(None) };
-        let mut readings = Vec::with_capacity(config.addresses.len());
-        for index in 0..config.addresses.len() {
+        if self.capabilities().is_embedded {
+            return Ok(None);
+        }
+        let mut readings = Vec::with_capacity(self.servers());
+        for index in 0..self.servers() {
             let Session(connection) = self.connect(handle, index).await?;
-            let Connection::MySql(mut session) = connection else { return Ok(None) };
-            let read = mysql::read_counters(handle, &mut session, self.timeouts.connect).await?;
-            session.close().await;
-            let Some(reading) = read else { return Ok(None) };
+            let reading = match connection {
+                Connection::MySql(mut session) => {
+                    let bound = self.timeouts.connect;
+                    let read = mysql::read_counters(handle, &mut session, bound).await?;
+                    session.close().await;
+                    read
+                }
+                Connection::Sqlite(_) => None,
+            };
+            let Some(reading) = reading else { return Ok(None) };
             readings.push(reading);
         }
         Ok(Some(ServerCounters::of(readings)))
@@ -134,12 +144,16 @@ impl Target {
             Driver::MySql(config) => Footprint {
                 files_per_session: 1,
                 prepares_on_server: config.protocol == mysql::StatementProtocol::Prepared,
+                packet_bytes: mysql::PACKET_BYTES_MIN,
                 endpoints,
             },
             // The database, its write-ahead log and the log's index.
-            Driver::Sqlite(_) => {
-                Footprint { files_per_session: 3, prepares_on_server: false, endpoints }
-            }
+            Driver::Sqlite(_) => Footprint {
+                files_per_session: 3,
+                prepares_on_server: false,
+                packet_bytes: 0,
+                endpoints,
+            },
         }
     }
 
@@ -164,12 +178,17 @@ impl Target {
     /// How its sessions may be used.
     pub fn capabilities(&self) -> Capabilities {
         match &self.driver {
-            Driver::MySql(_) => Capabilities { is_blocking: false, has_concurrent_writers: true },
-            Driver::Sqlite(_) => Capabilities { is_blocking: true, has_concurrent_writers: false },
+            Driver::MySql(_) => Capabilities {
+                is_embedded: false,
+                is_blocking: false,
+                has_concurrent_writers: true,
+            },
+            Driver::Sqlite(_) => {
+                Capabilities { is_embedded: true, is_blocking: true, has_concurrent_writers: false }
+            }
         }
     }
 
-    /// Its SQL.
     pub fn dialect(&self) -> &'static Dialect {
         match &self.driver {
             Driver::MySql(_) => &mysql::DIALECT,

@@ -10,7 +10,6 @@ use crate::CertificateCheck;
 /// The parts of a client's settings, in PEM form.
 #[derive(Clone, PartialEq)]
 pub(crate) struct TlsMaterial {
-    /// What is checked.
     pub(crate) check: CertificateCheck,
     /// Authorities that are trusted; those of the machine when `None`.
     pub(crate) authorities: Option<Vec<u8>>,

@@ -3,24 +3,17 @@
 /// A parameter, or a cell of a row to insert. Borrowed, so that sending allocates nothing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value<'a> {
-    /// SQL NULL.
     Null,
-    /// An integer.
     Int(i64),
-    /// A floating-point number.
     Float(f64),
-    /// Text.
     Text(&'a str),
 }
 
 /// A value read from a database.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Datum {
-    /// SQL NULL.
     Null,
-    /// An integer.
     Int(i64),
-    /// A floating-point number.
     Float(f64),
     /// Text, or a value of another type in the server's text form.
     Text(String),

@@ -36,7 +36,6 @@ pub(crate) struct Ending {
 /// What an ending has to keep to.
 #[derive(Clone, Copy)]
 pub(crate) struct Bounds {
-    /// The time-out of the phase.
     pub(crate) time: Duration,
     /// The most memory of the connection's buffers.
     pub(crate) kept_bytes: usize,

@@ -10,9 +10,7 @@ use crate::offer::OfferedLoad;
 
 /// The part of the load that a worker runs.
 pub(crate) struct Assignment<'a> {
-    /// The worker's index.
     pub(crate) worker: usize,
-    /// The number of workers.
     pub(crate) workers: usize,
     pub(crate) offer: &'a OfferedLoad,
     pub(crate) load: &'a dyn Load,
@@ -29,7 +27,6 @@ impl Assignment<'_> {
     }
 }
 
-/// The first client of one of so many workers.
 pub(crate) fn first_client(
     load: &dyn Load,
     clients: usize,

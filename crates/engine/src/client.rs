@@ -11,7 +11,6 @@ use net::{Handle, Runtime};
 use crate::ClientHandle;
 use crate::worker_state::WorkerState;
 
-/// A future that stays on its thread.
 pub type LocalBoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 
 /// The load that clients make together.

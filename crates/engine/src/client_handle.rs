@@ -10,7 +10,6 @@ use crate::server_choice::ServerChoice;
 use crate::worker_state::WorkerState;
 use crate::{NextStart, Turn};
 
-/// The handle of one client.
 pub struct ClientHandle {
     /// The client's index in its worker.
     local: usize,

@@ -9,7 +9,6 @@ use crate::report::UnitReport;
 use crate::window::Window;
 use crate::{OfferedLoad, Stop, StopLevel};
 
-/// The trial has not started yet.
 const NOT_STARTED: Nanos = Nanos::MAX;
 
 /// The state that the coordinator and all workers of a trial share.
@@ -40,9 +39,7 @@ struct Budget {
     begins: AtomicI64,
     /// How many ends are still counted.
     ends: AtomicI64,
-    /// When the last one began.
     spent_at: AtomicU64,
-    /// The last end of one.
     last_end: AtomicU64,
 }
 
@@ -63,7 +60,6 @@ impl Budget {
 pub(crate) enum Share {
     /// It is, or there is no limit.
     One,
-    /// It is the last.
     Last,
     /// It is one too many.
     None,
@@ -124,7 +120,6 @@ impl Control {
         self.is_interrupted.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the user has ended the load.
     pub(crate) fn is_interrupted(&self) -> bool {
         self.stop.is_asked() || self.is_interrupted.load(Ordering::Relaxed)
     }
@@ -183,11 +178,9 @@ impl Control {
     }
 }
 
-/// A message of a worker.
 pub(crate) enum Message {
     /// The worker's loop is up and can be woken.
     Up { remote: Remote },
-    /// What the worker reports.
     Report {
         worker: usize,
         report: UnitReport,

@@ -38,7 +38,6 @@ pub(crate) struct Coordinator<'a> {
     errors: BTreeMap<ErrorKey, u64>,
     /// How long no transaction succeeded in the window, and whether that lasted to its end.
     stalled: (Nanos, bool),
-    /// The end of the last interval.
     window_end: Nanos,
     has_ended: bool,
     outages: Outages,
@@ -196,7 +195,6 @@ impl<'a> Coordinator<'a> {
         self.hand_on()
     }
 
-    /// Tells the observer what one generator has counted.
     fn tell_of_generator(&mut self, generator: usize, report: &UnitReport) {
         match report {
             UnitReport::Closed { interval, .. } | UnitReport::Late { interval } => {
@@ -211,7 +209,6 @@ impl<'a> Coordinator<'a> {
         }
     }
 
-    /// A unit will report no more.
     fn on_lost(&mut self, unit: usize, reason: String) -> Result<(), TrialError> {
         let generator = self.steering.name(unit);
         let at = self.now();

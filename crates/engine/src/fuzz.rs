@@ -138,7 +138,6 @@ impl Counts {
     }
 }
 
-/// Checks what it gets.
 #[derive(Default)]
 struct Kept {
     is_ready: bool,
@@ -150,7 +149,7 @@ struct Kept {
     reported: Counts,
     lost: Vec<usize>,
     has_ended: bool,
-    /// It has seen enough after so many intervals.
+    /// It has seen enough after this many intervals.
     enough_after: usize,
 }
 

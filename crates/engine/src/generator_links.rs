@@ -31,34 +31,26 @@ const HOLD_MORE: Duration = Duration::from_secs(1);
 /// counted rather than time, so that a coordinator that stood still itself does not take a generator for lost.
 const END_WAITS_MAX: u32 = 250;
 
-/// A generator of a load.
 #[derive(Debug)]
 pub struct GeneratorLink {
-    /// Its name.
     pub name: String,
-    /// Its part of the load.
     pub part: Part,
-    /// Where its commands go.
     pub commands: Sender<Command>,
     /// How exactly the offset between its clock and the coordinator's is known, ns.
     pub uncertainty_ns: Nanos,
 }
 
-/// The generators of a load.
 #[derive(Debug)]
 pub struct Generators<'a> {
     /// In the order of their numbers.
     pub links: Vec<GeneratorLink>,
-    /// What they report, each with the number of the generator.
     pub reports: &'a Receiver<(usize, FromGenerator)>,
     /// Whether the others go on when a generator is lost; otherwise the load ends.
     pub go_on_without_lost: bool,
 }
 
-/// What comes from a generator.
 #[derive(Debug)]
 pub enum FromGenerator {
-    /// A report.
     Report(Report),
     /// Nothing more will come, for this reason.
     Lost(String),
@@ -92,9 +84,7 @@ pub fn coordinate(
 struct Link {
     generator: GeneratorLink,
     clients: Range<usize>,
-    /// Whether all its clients are connected.
     is_ready: bool,
-    /// How many intervals it has closed.
     closed: usize,
     /// Whether it is done or lost: it has nothing more to say.
     is_over: bool,
@@ -116,7 +106,6 @@ struct GeneratorLinks<'a> {
     begun: Option<(Clock, Nanos)>,
     /// How often nothing came though all generators should have ended.
     end_waits: u32,
-    /// The intervals that were reported.
     grid: IntervalGrid,
     /// The last end of the window that was commanded.
     ending: Option<Ending>,
@@ -393,6 +382,5 @@ impl Steering for GeneratorLinks<'_> {
         }
     }
 
-    /// Generators have the commands.
     fn wake(&self) {}
 }

@@ -27,7 +27,7 @@ struct Known {
 }
 
 impl IntervalGrid {
-    /// That of a load with this window, before it begins.
+    /// The grid of a load with this window, before the load begins.
     pub(crate) fn new(window: &Window, interval: Duration) -> Self {
         Self {
             interval_ns: nanos(interval).max(1),

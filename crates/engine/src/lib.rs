@@ -52,7 +52,7 @@ pub use part::Part;
 pub use report::{Command, Report};
 pub use schedule::Schedule;
 pub use serve::{GeneratorObserver, serve};
-pub use simulated::{MachineNoise, Simulated, SimulatedChance};
+pub use simulated::{Simulated, SimulatedChance};
 pub use stop::{Stop, StopLevel};
 pub use trial::offer;
 pub use worker::WORKER_THREAD;

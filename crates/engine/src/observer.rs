@@ -4,7 +4,6 @@ use std::io;
 
 use measure::{Edges, GeneratorStall, Interval, LatencyHistogram, Nanos, Outage, Phase};
 
-/// What a generator tells at its end.
 #[derive(Clone, Copy, Debug)]
 pub struct GeneratorEnd<'a> {
     /// What crosses the edges of the measured window.

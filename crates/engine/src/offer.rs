@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::Pacing;
 
-/// The load of one trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OfferedLoad {
     /// Concurrent clients, at least 1.
@@ -16,7 +15,6 @@ pub struct OfferedLoad {
     pub workers: Workers,
     /// The CPUs that the threads may use; all when empty.
     pub cpus: Vec<usize>,
-    /// The pacing of the clients' turns.
     pub pacing: Pacing,
     /// Length of the load before the measured load; the longest, if the observer may end it.
     pub warm_up: Duration,
@@ -28,7 +26,6 @@ pub struct OfferedLoad {
     /// they last so differently that a time without an end of one says nothing about the system: it is no stall, and
     /// the last of a limited number of transactions may take as long as it needs.
     pub runs_once: bool,
-    /// Length of one interval.
     pub interval: Duration,
     /// How long clients may take to connect and prepare.
     pub connect_timeout: Duration,
@@ -59,12 +56,10 @@ impl OfferedLoad {
         }
     }
 
-    /// Whether its time is a virtual one.
     pub(crate) fn is_virtual(&self) -> bool {
         matches!(self.workers, Workers::Simulated(_))
     }
 
-    /// Threads that offer this load.
     pub fn threads(&self) -> usize {
         match self.workers {
             Workers::PerClient => self.clients,
@@ -76,9 +71,7 @@ impl OfferedLoad {
 /// The phases that the observer may end early.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PhaseEnds {
-    /// The warm-up, from this length on.
     pub warm_up_from: Option<Duration>,
-    /// The measured load.
     pub measured: bool,
 }
 

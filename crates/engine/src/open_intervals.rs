@@ -13,7 +13,6 @@ use net::Nanos;
 
 /// The intervals that were not passed on, and how far each unit is.
 pub(crate) struct OpenIntervals {
-    /// The workers of each unit.
     workers: Vec<Range<usize>>,
     /// For each unit, how many intervals it has closed.
     closed: Vec<usize>,
@@ -33,7 +32,7 @@ struct Open {
 }
 
 impl OpenIntervals {
-    /// Those of units with these workers each.
+    /// The open intervals of units with these workers each.
     pub(crate) fn new(workers: Vec<Range<usize>>, hold: Duration) -> Self {
         Self {
             closed: vec![0; workers.len()],
@@ -50,12 +49,10 @@ impl OpenIntervals {
         self.passed_on
     }
 
-    /// Whether a unit still runs.
     pub(crate) fn has_running(&self) -> bool {
         self.done.contains(&false)
     }
 
-    /// A unit has ended.
     pub(crate) fn done(&mut self, unit: usize) {
         self.done[unit] = true;
     }

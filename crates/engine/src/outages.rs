@@ -9,17 +9,17 @@ use crate::quiet::Quiet;
 
 /// After this many outages the last one is extended, to bound memory when connections break all the time.
 const OUTAGES_MAX: usize = 1_000;
-/// No success for a shorter time than this is no stall.
+/// A shorter time without success is not a stall.
 const STALL_MIN_NS: Nanos = 1_000_000_000;
 /// A stall is this many times as long as the mean time between two successes otherwise.
 const STALL_FACTOR: u64 = 20;
 
-/// An event of a client's connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum ConnectionEvent {
     /// It broke, with the turn of a client that began then.
-    Lost { since: Nanos },
-    /// A new one was established.
+    Lost {
+        since: Nanos,
+    },
     Reconnected,
     /// A transaction on the new connection was answered.
     Back,

@@ -8,7 +8,6 @@ use measure::{Edges, Failure, FailureExamples, LatencyHistogram, Nanos, TimedTur
 /// The outcome of a trial's load, without its intervals.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// How it ended.
     pub ended: LoadEnd,
     /// Each client, in order.
     pub clients: Vec<ClientOutcome>,
@@ -26,10 +25,8 @@ pub struct Outcome {
     pub turns: Vec<TimedTurn>,
 }
 
-/// How a trial's load ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LoadEnd {
-    /// As planned.
     Complete,
     /// A stop was requested; the results so far are valid.
     Interrupted,
@@ -43,14 +40,11 @@ pub enum LoadEnd {
     Stalled {
         /// How long no transaction succeeded, ns.
         stalled_ns: Nanos,
-        /// Length of the window, ns.
         window_ns: Nanos,
     },
     /// No transaction succeeded at all, warm-up included.
     NoSuccess {
-        /// Transactions that failed.
         failed: u64,
-        /// One of the most frequent failures.
         most: Option<Failure>,
     },
     /// Transactions arrived faster than they were answered, until the backlog limit was reached.
@@ -60,21 +54,16 @@ pub enum LoadEnd {
     },
     /// A generator of the load is lost, and the others may not go on without it.
     GeneratorLost {
-        /// Its name.
         generator: String,
-        /// Why.
         reason: String,
     },
     /// A generator learned too late of an edge of a phase: its phases are not those of the other generators.
     Uneven {
-        /// Its name.
         generator: String,
-        /// How late, ns.
         late_ns: Nanos,
     },
 }
 
-/// The outcome of one client.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClientOutcome {
     /// Measured transactions that succeeded.
@@ -88,25 +77,13 @@ pub struct ClientOutcome {
 pub enum TrialError {
     /// A client could not connect or prepare.
     #[error("client {client} of {clients} could not start: {failure}")]
-    Start {
-        /// The client's index.
-        client: usize,
-        /// The number of clients.
-        clients: usize,
-        /// The reason.
-        failure: Failure,
-    },
+    Start { client: usize, clients: usize, failure: Failure },
     /// Connecting took too long.
     #[error(
         "{clients} clients were not connected within {timeout:?}; the server may be overloaded or \
          not answering"
     )]
-    StartTimeout {
-        /// The number of clients.
-        clients: usize,
-        /// The time-out.
-        timeout: Duration,
-    },
+    StartTimeout { clients: usize, timeout: Duration },
     /// The system under test exited before the load began.
     #[error("{0}")]
     Crashed(String),
@@ -118,24 +95,13 @@ pub enum TrialError {
     Observer(#[from] io::Error),
     /// The machine refused a thread, usually because of a limit.
     #[error("cannot start {workers} threads for the load: {cause}")]
-    Thread {
-        /// The number of threads.
-        workers: usize,
-        /// The reason.
-        cause: io::Error,
-    },
+    Thread { workers: usize, cause: io::Error },
     /// Generators of the load could not be reached.
     #[error("{0}")]
     Generators(String),
     /// A generator of the load could not start, or was lost before the load began.
     #[error("generator {generator}: {reason}")]
-    Generator {
-        /// Its name.
-        generator: String,
-        /// Why.
-        reason: String,
-    },
-    /// The event loop failed.
+    Generator { generator: String, reason: String },
     #[error("{0}")]
     Loop(Failure),
 }

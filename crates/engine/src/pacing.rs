@@ -22,7 +22,6 @@ pub enum Pacing {
         schedule: Schedule,
         /// The random or even spacing of arrivals.
         spread: Arrivals,
-        /// The seed of random spacing.
         seed: u64,
         /// How many may wait for a client before the trial counts as overloaded.
         backlog_max: u64,
@@ -32,7 +31,6 @@ pub enum Pacing {
 /// A client's next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NextStart {
-    /// Start at once.
     Now,
     /// The intended start, on the trial's clock; it can be in the past.
     At(Nanos),

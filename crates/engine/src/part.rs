@@ -13,15 +13,11 @@ use crate::{Load, OfferedLoad, Pacing};
 /// The workers of one generator, of all workers of a load.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
-    /// The number of the first worker, among all workers.
     pub first_worker: usize,
-    /// How many workers the generator has.
     pub workers: usize,
     /// How many workers there are on all generators.
     pub of: usize,
-    /// The number of the generator, from 0.
     pub generator: usize,
-    /// How many generators there are.
     pub generators: usize,
 }
 
@@ -38,17 +34,14 @@ impl Part {
         workers.iter().enumerate().map(part).collect()
     }
 
-    /// All workers of a load, in this process.
     pub(crate) fn whole(workers: usize) -> Self {
         Self { first_worker: 0, workers, of: workers, generator: 0, generators: 1 }
     }
 
-    /// The numbers of its workers.
     pub fn workers(&self) -> Range<usize> {
         self.first_worker..self.first_worker + self.workers
     }
 
-    /// Its clients.
     pub fn clients(&self, offer: &OfferedLoad, load: &dyn Load) -> Range<usize> {
         let first_of = |worker| first_client(load, offer.clients, (worker, self.of));
         first_of(self.first_worker)..first_of(self.first_worker + self.workers)

@@ -22,7 +22,6 @@ pub struct Command(pub(crate) UnitCommand);
 pub(crate) enum UnitReport {
     /// All its clients are connected and wait for the start.
     Ready,
-    /// A client has failed.
     Failed {
         client: usize,
         #[serde(with = "failure")]
@@ -30,25 +29,41 @@ pub(crate) enum UnitReport {
         before_start: bool,
     },
     /// Something happened to a client's connection, on the trial's clock.
-    Connection { at: Nanos, event: ConnectionEvent },
+    Connection {
+        at: Nanos,
+        event: ConnectionEvent,
+    },
     /// A connection broke, and reconnecting is off.
     Disconnected {
         #[serde(with = "failure")]
         failure: Failure,
     },
-    /// The backlog limit was reached.
-    Overloaded { backlog: u64 },
+    Overloaded {
+        backlog: u64,
+    },
     /// How many arrivals waited for a client of this unit when the trial ended early.
-    Backlog { backlog: u64 },
+    Backlog {
+        backlog: u64,
+    },
     /// Interval `index` is closed, without the part of these workers, which stand still.
-    Closed { index: usize, interval: Box<Interval>, missing: Vec<usize>, news: Vec<u64> },
+    Closed {
+        index: usize,
+        interval: Box<Interval>,
+        missing: Vec<usize>,
+        news: Vec<u64>,
+    },
     /// What a worker had counted in an interval that was reported without it.
-    Late { interval: Box<Interval> },
+    Late {
+        interval: Box<Interval>,
+    },
     /// A command came so late that the unit had passed the time that it names.
-    Passed { late_ns: Nanos },
+    Passed {
+        late_ns: Nanos,
+    },
     /// The unit cannot offer its load, or no longer.
-    Broken { reason: String },
-    /// The unit is done.
+    Broken {
+        reason: String,
+    },
     Done(Box<PartEnd>),
 }
 
@@ -136,13 +151,11 @@ impl Report {
         Self(UnitReport::Broken { reason })
     }
 
-    /// Whether it is the last report of a generator.
     #[cfg(test)]
     pub(crate) fn is_last(&self) -> bool {
         matches!(self.0, UnitReport::Done(_) | UnitReport::Broken { .. })
     }
 
-    /// The interval that it closes.
     #[cfg(test)]
     pub(crate) fn closed(&self) -> Option<usize> {
         match self.0 {
@@ -151,7 +164,6 @@ impl Report {
         }
     }
 
-    /// The last report of a generator.
     pub(crate) fn last(result: Result<PartEnd, TrialError>) -> Self {
         Self(match result {
             Ok(end) => UnitReport::Done(Box::new(end)),
@@ -184,7 +196,6 @@ mod failure {
     }
 }
 
-/// The form of examples of failures.
 mod examples {
     use measure::{Failure, FailureExamples};
     use serde::{Deserialize, Deserializer, Serializer};
@@ -207,7 +218,6 @@ mod examples {
     }
 }
 
-/// The form of clients' outcomes.
 mod clients {
     use serde::{Deserialize, Deserializer, Serializer};
 

@@ -19,7 +19,6 @@ impl Schedule {
         Self(rate.after(warm_up))
     }
 
-    /// The expected number of arrivals until `elapsed_ns`.
     pub fn expected_until(&self, elapsed_ns: Nanos) -> f64 {
         self.0.expected_until(Duration::from_nanos(elapsed_ns))
     }
@@ -69,7 +68,6 @@ pub(crate) struct ArrivalTimes {
     spread: Arrivals,
     /// The position of the last arrival in the schedule, in expected arrivals of all workers.
     position: f64,
-    /// Workers that share the schedule.
     workers: f64,
     random: u64,
     /// Arrivals that were drawn to count them, and not taken.

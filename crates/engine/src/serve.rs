@@ -22,7 +22,6 @@ const VIRTUAL_POLL_PERIOD: Duration = Duration::from_millis(1);
 
 /// What a generator tells of its part of a load. Times are not told in virtual time.
 pub trait GeneratorObserver {
-    /// A report for the coordinator.
     fn report(&mut self, report: Report);
 
     /// The load begins at this time of the kernel's monotonic clock.

@@ -8,7 +8,6 @@ use net::Nanos;
 /// longest pause between two attempts of a client.
 const REFUSED_MAX_NS: Nanos = 1_000_000_000;
 
-/// The choice of one client.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ServerChoice {
     /// Its place among the servers in the client's order, in which its own is the first.

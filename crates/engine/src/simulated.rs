@@ -15,7 +15,7 @@ use plan::SimulatedSystem;
 
 use crate::{Clients, Load};
 use draws::Draws;
-pub use noise::MachineNoise;
+use noise::MachineNoise;
 
 /// The draws of services, beside those of the sources of noise, which begin at 1.
 const SERVICES: u64 = 0;
@@ -76,7 +76,6 @@ impl Load for Simulated {
 }
 
 struct Queue {
-    /// The time at which each server is free.
     free_at: BinaryHeap<Reverse<Nanos>>,
     system: SimulatedSystem,
     served: usize,
@@ -96,7 +95,6 @@ impl Queue {
         }
     }
 
-    /// The kind of the next request.
     fn next_operation(&self) -> OperationId {
         OperationId((self.served % usize::from(self.system.operations.max(1))) as u16)
     }

@@ -13,16 +13,12 @@ pub(crate) trait Steering {
     /// Whether the units are generators in other processes.
     fn are_generators(&self) -> bool;
 
-    /// The workers of each unit, of all workers of the load.
     fn workers(&self) -> Vec<Range<usize>>;
 
-    /// The clients of a unit, of all clients of the load.
     fn clients(&self, unit: usize) -> Range<usize>;
 
-    /// The name of a unit.
     fn name(&self, unit: usize) -> String;
 
-    /// Whether the load goes on when a unit is lost.
     fn goes_on_without(&self, unit: usize) -> bool;
 
     /// How long after its end an interval waits for units that have not closed it.
@@ -54,20 +50,14 @@ pub(crate) trait Steering {
     fn wake(&self);
 }
 
-/// What a unit has told.
 pub(crate) enum Told {
-    /// A report.
     Report(UnitReport),
-    /// The unit is lost, for this reason.
     Lost(String),
 }
 
-/// Who ends a window early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// A unit.
     Unit,
-    /// The user.
     Interrupt,
 }
 

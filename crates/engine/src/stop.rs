@@ -6,11 +6,9 @@ use std::sync::atomic::{AtomicU8, Ordering};
 /// How urgently a run must end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum StopLevel {
-    /// No stop was requested.
     None,
     /// End the trial and keep its results.
     Gracefully,
-    /// End at once.
     AtOnce,
 }
 
@@ -31,7 +29,6 @@ impl Stop {
         if before == 0 { StopLevel::Gracefully } else { StopLevel::AtOnce }
     }
 
-    /// The requested level.
     #[inline]
     pub fn level(&self) -> StopLevel {
         match self.0.load(Ordering::Relaxed) {
@@ -41,7 +38,6 @@ impl Stop {
         }
     }
 
-    /// Whether a stop was requested.
     #[inline]
     pub fn is_asked(&self) -> bool {
         self.0.load(Ordering::Relaxed) != 0

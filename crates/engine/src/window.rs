@@ -13,7 +13,6 @@ use crate::OfferedLoad;
 pub(crate) struct Window {
     interval_ns: Nanos,
     warm_up: Reach,
-    /// The longest warm-up.
     warm_up_max_ns: Nanos,
     /// Planned length of the measured window; `None` when only a number of events ends it.
     length_ns: Option<Nanos>,
@@ -24,7 +23,6 @@ pub(crate) struct Window {
     plan: Mutex<PlannedEnd>,
 }
 
-/// What the end of the window is by.
 struct PlannedEnd {
     at: Nanos,
     is_early: bool,
@@ -34,7 +32,6 @@ struct PlannedEnd {
 /// who ends it gets the end of the last interval that a worker has entered.
 struct Reach(AtomicU64);
 
-/// The phase ends there.
 const IS_END: u64 = 1 << 63;
 
 impl Reach {
@@ -72,7 +69,6 @@ impl Reach {
         self.0.load(Ordering::Relaxed) & !IS_END
     }
 
-    /// Where it ends, if that is known.
     fn ended_at(&self) -> Option<Nanos> {
         let state = self.0.load(Ordering::Relaxed);
         (state & IS_END != 0).then_some(state & !IS_END)
@@ -142,7 +138,6 @@ impl Window {
         end
     }
 
-    /// Ends the warm-up as soon as possible.
     pub(crate) fn end_warm_up(&self) {
         self.measure_from(self.warm_up.end());
     }

@@ -77,7 +77,6 @@ pub(crate) struct WorkerState {
 }
 
 impl WorkerState {
-    /// The state of the worker of `assignment`.
     pub(crate) fn new(assignment: &Assignment<'_>, handle: Handle) -> Self {
         let Assignment { worker, workers, offer, load, .. } = *assignment;
         let operations = load.operations();
@@ -140,7 +139,8 @@ impl WorkerState {
         }
     }
 
-    /// Whether a turn with this intended start may start now; if so, the client is in it.
+    /// Starts the turn unless the load ends before it; returns whether the client is in the turn now. An arrival that the
+    /// end cuts off is counted as unsent.
     #[inline]
     pub(crate) fn admit(&self, local: usize, turn: Turn) -> bool {
         let origin = self.origin.get();

@@ -48,12 +48,10 @@ pub(crate) fn spawn_part<'scope, 'env>(
     (threads, started)
 }
 
-/// The workers of a part of a load.
 pub(crate) struct WorkerThreads<'a> {
     control: &'a Control,
     part: &'a Part,
     inbox: Receiver<Message>,
-    /// The loops that are up.
     remotes: Vec<Remote>,
     /// Held for workers that wait until the observer has seen an interval.
     unseen: Vec<Sender<()>>,

@@ -1,11 +1,10 @@
-//! Checks properties of readers of foreign bytes on the inputs of a corpus and on those inputs with changes. The tasks
-//! of `cargo xtask fuzz` look for new inputs by their coverage. Only tests depend on this crate.
+//! Checks properties of readers of foreign bytes on the inputs of a corpus and on those inputs with changes. `cargo
+//! xtask fuzz` looks for new inputs by their coverage. Only tests depend on this crate.
 
 mod check;
 mod corpus;
 #[cfg(fuzzing)]
 mod engine;
-mod parts;
 mod variations;
 
 pub use check::check;

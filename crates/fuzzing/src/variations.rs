@@ -4,8 +4,6 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-use crate::parts;
-
 /// The longest input that is made of random bytes alone.
 const RANDOM_BYTES_MAX: usize = 512;
 /// The longest input of any kind.
@@ -49,8 +47,6 @@ enum Change {
     Cut,
     /// All from there on comes a second time.
     Repeat,
-    /// One of its parts is another one, as the draws have it.
-    Part([Index; 6]),
 }
 
 fn change() -> impl Strategy<Value = Change> {
@@ -64,7 +60,6 @@ fn change() -> impl Strategy<Value = Change> {
         4 => any::<(Index, Index)>().prop_map(|(other, from)| Change::Splice(other, from)),
         1 => Just(Change::Cut),
         3 => Just(Change::Repeat),
-        8 => any::<[Index; 6]>().prop_map(Change::Part),
     ]
 }
 
@@ -83,11 +78,6 @@ impl Change {
             }
             Self::Cut => input.truncate(place),
             Self::Repeat => input.extend_from_within(place..),
-            Self::Part(draws) => {
-                let mut draws = draws.iter();
-                let draw = &mut |below| draws.next().map_or(0, |draw| draw.index(below));
-                *input = parts::change(input, seeds, draw);
-            }
         }
     }
 }

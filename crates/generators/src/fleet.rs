@@ -23,11 +23,9 @@ pub struct Fleet {
     generators: Vec<Generator>,
     keep_copies: bool,
     go_on_without_lost: bool,
-    /// How many loads there were.
     loads: u64,
 }
 
-/// One generator of the plan.
 struct Generator {
     name: String,
     place: Place,
@@ -69,7 +67,6 @@ impl Fleet {
         Part::divide(loops).into_iter().zip(&self.generators).map(job).collect()
     }
 
-    /// Starts those that do not run.
     fn start_missing(&mut self, stop: &Stop) -> Result<()> {
         let keep_copies = self.keep_copies;
         let results = thread::scope(|scope| {

@@ -13,7 +13,6 @@ fuzzing::targets! {
     generator_messages: messages;
 }
 
-/// The load in progress.
 const LOAD: u64 = 2;
 const GENERATORS: usize = 2;
 

@@ -19,13 +19,11 @@ use workload::{LoadKey, LoadPart, LoadProgress, WorkloadContext};
 /// The other ends of TCP connections to the system, or why there are none, and how often to read the counters.
 pub(crate) type Peers = (Result<Vec<SocketAddr>, String>, Duration);
 
-/// One generator's job in a trial.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct GeneratorJob {
     workload: ShippedWorkload,
     access: JobAccess,
     secrets: JobSecrets,
-    /// The name of the system in the plan.
     system: String,
     seed: u64,
     load_key: LoadKey,
@@ -42,7 +40,6 @@ pub(crate) struct GeneratorJob {
     connections_period: Option<Duration>,
 }
 
-/// How the clients reach the system.
 #[derive(Serialize, Deserialize)]
 enum JobAccess {
     Database(PortableTarget),

@@ -27,7 +27,6 @@ struct Incoming(Mutex<State>);
 
 #[derive(Default)]
 struct State {
-    /// The load in progress.
     sink: Option<Sink>,
     /// Why nothing more will come.
     lost: Option<String>,
@@ -81,7 +80,6 @@ impl Incoming {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The thread that receives.
     fn fill(&self, receiver: &Receiver) {
         loop {
             match receiver.receive() {

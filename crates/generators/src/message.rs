@@ -12,20 +12,31 @@ use crate::job::GeneratorJob;
 #[derive(Serialize, Deserialize)]
 pub(crate) enum ToGenerator {
     /// Offer a part of a load.
-    Job { load: u64, part: Part, job: Box<GeneratorJob> },
-    /// A command on that load.
-    Command { load: u64, command: Command },
+    Job {
+        load: u64,
+        part: Part,
+        job: Box<GeneratorJob>,
+    },
+    Command {
+        load: u64,
+        command: Command,
+    },
 }
 
-/// From a generator.
 #[derive(Serialize, Deserialize)]
 pub(crate) enum FromGenerator {
     /// A report on a load.
     Report { load: u64, report: Report },
     /// What its kernel counts of its connections to the system.
-    Connections { load: u64, told: Result<ToldReading, String> },
+    Connections {
+        load: u64,
+        told: Result<ToldReading, String>,
+    },
     /// What the generator has seen of itself, before its last report.
-    Watched { load: u64, watched: Box<Watched> },
+    Watched {
+        load: u64,
+        watched: Box<Watched>,
+    },
 }
 
 /// What a generator has seen of itself during a load.

@@ -19,7 +19,6 @@ const NAME: &str = "dyno-generator";
 /// How long a load may take to end when the process of the run is gone.
 const END_BOUND: Duration = Duration::from_millis(700);
 
-/// A job, and the commands on it.
 struct Work {
     load: u64,
     part: Part,

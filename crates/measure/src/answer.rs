@@ -23,7 +23,6 @@ pub struct NewSeries {
     pub key: String,
     /// Its value in the first answer that contained it.
     pub first: f64,
-    /// When that answer came.
     pub first_ns: Nanos,
 }
 

@@ -9,11 +9,8 @@ use crate::{Nanos, Traffic};
 pub struct Ceiling {
     /// Host and port of the echo server.
     pub address: String,
-    /// Size of each request, bytes.
     pub request_bytes: u32,
-    /// Size of each response, bytes.
     pub response_bytes: u32,
-    /// Number of connections.
     pub connections: usize,
     /// The measurements with one request in flight on a connection, and with several.
     pub loads: Vec<CeilingLoad>,
@@ -30,12 +27,9 @@ pub struct CeilingLoad {
     pub round_trips: Option<RoundTrips>,
 }
 
-/// One round of a measurement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CeilingRound {
-    /// Its length, ns.
     pub length_ns: Nanos,
-    /// Requests that were answered.
     pub requests: u64,
     /// Bytes both ways.
     pub traffic: Traffic,
@@ -45,12 +39,9 @@ pub struct CeilingRound {
     pub server_cpu_ns: Option<Nanos>,
 }
 
-/// Percentiles of round trips, ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoundTrips {
-    /// The median.
     pub p50_ns: Nanos,
-    /// The 99th percentile.
     pub p99_ns: Nanos,
     /// The 99.9th percentile.
     pub p99_9_ns: Nanos,

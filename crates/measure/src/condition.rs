@@ -17,14 +17,11 @@ pub struct Condition {
     pub verdict: ConditionResult,
 }
 
-/// What a condition is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ConditionSubject {
-    /// The data after the load.
     #[default]
     Data,
-    /// The answer to a query, which is known.
     Answer,
     /// The answer to a query, which is the same on every system.
     SameAnswer,
@@ -34,7 +31,6 @@ pub enum ConditionSubject {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "verdict", content = "detail", rename_all = "kebab-case")]
 pub enum ConditionResult {
-    /// It holds.
     Holds,
     /// It does not hold, and where.
     Broken(String),

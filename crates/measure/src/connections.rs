@@ -9,13 +9,9 @@ use crate::{Nanos, sum};
 pub struct TcpCounters {
     /// Segments sent: data, pure acknowledgements and retransmissions.
     pub segments_sent: u64,
-    /// Segments received.
     pub segments_received: u64,
-    /// Segments sent that carried data.
     pub data_segments_sent: u64,
-    /// Segments received that carried data.
     pub data_segments_received: u64,
-    /// Segments retransmitted.
     pub segments_retransmitted: u64,
     /// Bytes sent that were acknowledged. The beginning and the end of a connection count as one each.
     pub bytes_acknowledged: u64,
@@ -40,12 +36,10 @@ impl TcpCounters {
     }
 }
 
-/// One reading of the counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConnectionsReading {
     /// When it was taken, on the trial's clock.
     pub at_ns: Nanos,
-    /// Connections that were open.
     pub open: u64,
     /// Connections that were open at an earlier reading and have been closed since.
     pub ended: u64,

@@ -29,7 +29,7 @@ pub struct Edges {
 }
 
 impl Edges {
-    /// Those of a workload with so many operations.
+    /// The edges of a workload with this many operations.
     pub fn new(operations: usize) -> Self {
         Self {
             before: vec![OperationTally::default(); operations],

@@ -25,7 +25,6 @@ pub enum ErrorClass {
     Connection,
     /// The server refused the login: the user, its password, the host or the database.
     Login,
-    /// The peer broke the protocol.
     Protocol,
     /// The RPC framework answered in the method's place: unknown method, overload, a time-out of the server.
     Framework,
@@ -36,7 +35,6 @@ pub enum ErrorClass {
 }
 
 impl ErrorClass {
-    /// Every class, in the order of tables.
     pub const ALL: [Self; 12] = [
         Self::Deadlock,
         Self::LockTimeout,
@@ -52,7 +50,6 @@ impl ErrorClass {
         Self::Server,
     ];
 
-    /// Its name in files and tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::Deadlock => "deadlock",
@@ -91,7 +88,6 @@ impl fmt::Display for ErrorClass {
 /// when it gave none.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ErrorKey {
-    /// The class.
     pub class: ErrorClass,
     /// The peer's own code.
     pub code: String,
@@ -176,7 +172,6 @@ impl Failure {
     }
 }
 
-/// One failure of each class and code, for its message.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct FailureExamples(Vec<Failure>);
@@ -217,7 +212,6 @@ impl FailureExamples {
         Self(mapped.collect())
     }
 
-    /// Whether nothing has failed.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -27,7 +27,6 @@ pub struct GeneratorStall {
 }
 
 impl GeneratorStall {
-    /// How long it lasted.
     pub fn length_ns(&self) -> Nanos {
         self.end_ns.saturating_sub(self.start_ns)
     }
@@ -54,9 +53,7 @@ pub struct WorkerCpu {
 pub struct CpuSpan {
     /// Where the span begins.
     pub start_ns: Nanos,
-    /// Where it ends.
     pub end_ns: Nanos,
-    /// Time on a CPU.
     pub running_ns: Nanos,
     /// Time in which the thread could have run and waited for a CPU.
     pub waiting_ns: Nanos,

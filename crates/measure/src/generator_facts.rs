@@ -7,7 +7,6 @@ use crate::Nanos;
 /// The host of a generator and the program there, as that program reports them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostFacts {
-    /// The host's name.
     pub host: String,
     /// The architecture of its processor, such as `x86_64`.
     pub processor: String,
@@ -15,7 +14,6 @@ pub struct HostFacts {
     pub cores: u32,
     /// The system's kernel with its version.
     pub kernel: String,
-    /// The build of the program.
     pub build: String,
     /// Identifies the running kernel, and so the machine: it is the same in all containers of one. Empty when not known.
     #[serde(default)]
@@ -41,7 +39,6 @@ pub struct ClockComparison {
     pub uncertainty_ns: Nanos,
 }
 
-/// The clock of a generator in a trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GeneratorClock {
     /// Before the load; the trial's times of this generator are translated with it.
@@ -63,7 +60,6 @@ impl GeneratorClock {
     }
 }
 
-/// A generator that was lost during a trial.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GeneratorLoss {
     /// When it was noticed, on the trial's clock, warm-up included.

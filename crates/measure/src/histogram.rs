@@ -79,7 +79,6 @@ fn add(counts: &mut Histogram<u64>, packed: &Packed) {
 const TAKES_ALL: &str = "an automatically resized histogram takes every value of its like";
 
 impl LatencyHistogram {
-    /// An empty histogram.
     pub fn new() -> Self {
         Self::default()
     }
@@ -138,7 +137,6 @@ impl LatencyHistogram {
         }
     }
 
-    /// Memory of its counts, bytes.
     pub fn bytes(&self) -> usize {
         let counters = self.counts.as_ref().map_or(0, Histogram::distinct_values);
         let packed = self.packed.as_ref().map_or(0, |packed| packed.bytes.len());
@@ -191,7 +189,6 @@ impl LatencyHistogram {
         }
     }
 
-    /// How many values were recorded.
     pub fn count(&self) -> u64 {
         match &self.packed {
             Some(packed) => packed.total,
@@ -199,7 +196,6 @@ impl LatencyHistogram {
         }
     }
 
-    /// Whether nothing was recorded.
     pub fn is_empty(&self) -> bool {
         self.count() == 0
     }

@@ -14,7 +14,6 @@ pub struct CpuTimes {
     pub user_ns: Nanos,
     /// In the kernel, on behalf of programs.
     pub system_ns: Nanos,
-    /// Idle.
     pub idle_ns: Nanos,
     /// Idle while a program waited for a disk.
     pub iowait_ns: Nanos,
@@ -32,7 +31,6 @@ impl CpuTimes {
         sum([self.user_ns, self.system_ns, self.irq_ns, self.softirq_ns])
     }
 
-    /// The sum of all fields.
     pub fn total_ns(&self) -> Nanos {
         sum([self.busy_ns(), self.idle_ns, self.iowait_ns, self.steal_ns])
     }
@@ -69,11 +67,8 @@ pub struct NetworkCounters {
 /// Activity of a host's disks since it started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiskCounters {
-    /// Bytes read from disks.
     pub read_bytes: u64,
-    /// Bytes written to disks.
     pub written_bytes: u64,
-    /// Requests to disks.
     pub requests: u64,
 }
 
@@ -84,16 +79,13 @@ pub struct SegmentCounters {
     pub received: u64,
     /// Sent, with acknowledgements and without retransmissions.
     pub sent: u64,
-    /// Retransmitted.
     pub retransmitted: u64,
 }
 
-/// One reading of a host's counters.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostReading {
     /// When it was taken, on the trial's clock.
     pub at_ns: Nanos,
-    /// CPU time.
     pub cpu: CpuTimes,
     /// Threads that ran or waited for a CPU at that time, without the one that took the reading.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -104,10 +96,8 @@ pub struct HostReading {
     /// Context switches since the host started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_switches: Option<u64>,
-    /// Available memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_available_bytes: Option<u64>,
-    /// Disks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk: Option<DiskCounters>,
     /// For how long each disk has had requests in flight since the host started, ns, by the disk's name.
@@ -116,26 +106,21 @@ pub struct HostReading {
     /// All network interfaces but loopback.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<NetworkCounters>,
-    /// The loopback interface.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loopback: Option<NetworkCounters>,
-    /// Segments of TCP.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub segments: Option<SegmentCounters>,
     /// The watched processes in the order in which they were declared; `None` for one that has exited.
     pub processes: Vec<Option<ProcessReading>>,
 }
 
-/// One reading of a process's counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessReading {
     /// CPU time in user mode, of all its threads, ns.
     pub user_ns: Nanos,
     /// CPU time in the kernel, of all its threads, ns.
     pub system_ns: Nanos,
-    /// Resident memory.
     pub rss_bytes: u64,
-    /// Number of threads.
     pub threads: u64,
     /// How many of its threads ran or waited for a CPU, sampled since the last reading.
     #[serde(default, skip_serializing_if = "Runnable::is_unknown")]
@@ -144,7 +129,6 @@ pub struct ProcessReading {
     /// which it was there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_switches: Option<u64>,
-    /// What it had disks do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk: Option<ProcessDisk>,
 }
@@ -159,7 +143,6 @@ impl ProcessReading {
 /// What a process had disks do, counted since it started; what caches absorbed is not in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessDisk {
-    /// Bytes that disks read for it.
     pub read_bytes: u64,
     /// Bytes that it had written to disks, or that the kernel will write for it.
     pub written_bytes: u64,
@@ -168,11 +151,8 @@ pub struct ProcessDisk {
 /// Samples of how many threads of a process ran or waited for a CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Runnable {
-    /// Number of samples.
     pub looks: u64,
-    /// Sum of the samples.
     pub sum: u64,
-    /// The largest sample.
     pub max: u64,
 }
 
@@ -182,12 +162,10 @@ impl Runnable {
         self.looks == 0
     }
 
-    /// Adds one sample.
     pub fn add(&mut self, threads: u64) {
         self.merge(&Self { looks: 1, sum: threads, max: threads });
     }
 
-    /// Adds the samples of `other`.
     pub fn merge(&mut self, other: &Self) {
         self.looks += other.looks;
         self.sum += other.sum;

@@ -5,13 +5,11 @@
 pub struct Identity {
     /// The product, such as `MariaDB`.
     pub product: String,
-    /// Its version.
     pub version: String,
     /// Its build, hash or version comment, if the system reports one.
     pub build: Option<String>,
     /// Its storage, such as `InnoDB by default` or `SQLite file, WAL`.
     pub storage: String,
-    /// Settings that matter for performance, by name.
     pub settings: Vec<(String, String)>,
 }
 

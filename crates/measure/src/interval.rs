@@ -18,7 +18,6 @@ pub enum Phase {
     Measure,
     /// Checking the conditions that the data must satisfy after the load.
     Check,
-    /// Removing the tables.
     Cleanup,
 }
 
@@ -27,7 +26,6 @@ impl Phase {
     pub const ALL: [Self; 6] =
         [Self::Prepare, Self::Verify, Self::WarmUp, Self::Measure, Self::Check, Self::Cleanup];
 
-    /// Its name in files and tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::Prepare => "prepare",
@@ -50,12 +48,10 @@ pub struct Interval {
     pub start_ns: Nanos,
     /// Where it ends, exclusive.
     pub end_ns: Nanos,
-    /// What was counted.
     pub tally: Tally,
 }
 
 impl Interval {
-    /// Its length in seconds.
     pub fn seconds(&self) -> f64 {
         (self.end_ns - self.start_ns) as f64 / 1e9
     }

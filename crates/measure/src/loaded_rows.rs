@@ -7,7 +7,6 @@ use crate::LatencyHistogram;
 /// Rows that were loaded into tables, and the INSERTs that carried them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LoadedRows {
-    /// Rows that were committed.
     pub rows: u64,
     /// From the start of the first transaction with rows to the end of the last one, over all sessions.
     pub duration: Duration,

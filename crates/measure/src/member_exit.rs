@@ -9,12 +9,10 @@ use crate::Nanos;
 pub struct MemberExit {
     /// Its name, the same as that of its watched process, such as `tikv-2`.
     pub member: String,
-    /// Its role in the system, such as `tikv`.
     pub role: String,
     /// When its process exited, on the trial's clock, warm-up included; `None` when that was before the load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_ns: Option<Nanos>,
-    /// Its exit status or signal, such as `signal: 9 (SIGKILL)`.
     pub status: String,
     /// The end of its log; empty when nothing was logged, and when it was killed, which it cannot log.
     #[serde(default, skip_serializing_if = "String::is_empty")]

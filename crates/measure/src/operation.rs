@@ -6,16 +6,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct OperationId(pub u16);
 
-/// How an operation is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OperationKind {
     /// One complete unit of the workload. It counts as a transaction, and the rate of transactions is the
     /// throughput.
     Transaction,
-    /// A statement that reads.
     Read,
-    /// A statement that writes.
     Write,
     /// A statement that does neither, such as BEGIN and COMMIT.
     Other,
@@ -26,12 +23,10 @@ pub enum OperationKind {
 pub struct Operation {
     /// Its name in tables and files, such as `point_select`.
     pub name: String,
-    /// How it is counted.
     pub kind: OperationKind,
 }
 
 impl Operation {
-    /// Names an operation.
     pub fn new(name: impl Into<String>, kind: OperationKind) -> Self {
         Self { name: name.into(), kind }
     }

@@ -8,10 +8,8 @@ use crate::Nanos;
 /// How the phases of a trial ended that may end by what is measured; `None` where a planned length ends the phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DecidedEnds {
-    /// The warm-up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warm_up: Option<SteadyWarmUp>,
-    /// The measuring.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub precision: Option<Precision>,
 }
@@ -19,7 +17,6 @@ pub struct DecidedEnds {
 /// A warm-up that was to last until the load was steady.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SteadyWarmUp {
-    /// The shortest that it could be.
     pub at_least_ns: Nanos,
     /// The longest that it could be.
     pub at_most_ns: Nanos,
@@ -31,7 +28,6 @@ pub struct SteadyWarmUp {
 /// A load that was seen to be steady, on the trial's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SteadyState {
-    /// From when on it was.
     pub from_ns: Nanos,
     /// The end of what was seen when that was decided.
     pub seen_ns: Nanos,
@@ -43,7 +39,6 @@ pub struct SteadyState {
 /// Measuring that was to last until a figure was precise.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Precision {
-    /// The figure.
     pub figure: PreciseFigure,
     /// Half the width of its interval of confidence that is precise enough, as a part of its value.
     pub within: f64,
@@ -54,20 +49,17 @@ pub struct Precision {
     pub half_width: Option<f64>,
 }
 
-/// A figure that can be precise.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PreciseFigure {
     /// Transactions that succeed, per second.
     Throughput,
-    /// The mean latency.
     Mean,
     /// A percentile of latencies, 0 to 100.
     Percentile(f64),
 }
 
 impl PreciseFigure {
-    /// Its name, as a plan writes it.
     pub fn name(self) -> String {
         match self {
             Self::Throughput => "throughput".to_owned(),

@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 /// The plan that a system has chosen for an operation, in the system's own words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueryPlan {
-    /// The operation.
     pub operation: String,
     /// Its rows, one a line, with tabs between cells.
     pub text: String,

@@ -31,7 +31,6 @@ pub struct Rules {
 /// A rate with a name of its own, such as tpmC.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Score {
-    /// Its name.
     pub name: String,
     /// What it counts and what it can be compared with, in a sentence.
     pub meaning: String,
@@ -51,18 +50,13 @@ pub struct Score {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Formula {
-    /// Successes in a period.
     #[default]
     Rate,
     /// A period by the geometric mean of the operations' times, times a scale. There is none unless each of them
     /// succeeded.
-    Power {
-        /// The scale.
-        scale: f64,
-    },
+    Power { scale: f64 },
     /// Successes in a period, times a scale. There is none unless so many of them succeeded.
     Throughput {
-        /// The scale.
         scale: f64,
         /// The successes of a whole load.
         successes: u64,
@@ -70,7 +64,6 @@ pub enum Formula {
 }
 
 impl Formula {
-    /// Whether it is the usual one.
     pub fn is_rate(&self) -> bool {
         *self == Self::Rate
     }
@@ -79,7 +72,6 @@ impl Formula {
 /// The least share of all transactions that some operations must have.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Share {
-    /// The common name of the operations.
     pub name: String,
     /// The operations whose successes count.
     pub operations: Vec<OperationId>,
@@ -90,7 +82,6 @@ pub struct Share {
 /// The longest response time that a percentile of some operations may have.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LatencyLimit {
-    /// The common name of the operations.
     pub name: String,
     /// The operations whose successes count.
     pub operations: Vec<OperationId>,

@@ -4,10 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Edges, Operation, Tally, TrialStatus};
 
-/// A bound on the transactions of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SeekBound {
-    /// The figure.
     pub figure: BoundedFigure,
     /// The figure is below this, or equal to it: ns, or a part of 1 for [`BoundedFigure::Errors`].
     pub most: f64,
@@ -19,19 +17,15 @@ pub struct SeekBound {
 pub enum BoundedFigure {
     /// A percentile of their latencies, 0 to 100.
     Percentile(f64),
-    /// The mean of their latencies.
     Mean,
-    /// The longest latency.
     Max,
     /// The part of them that did not succeed.
     Errors,
 }
 
-/// The load that a seek varies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SeekOver {
-    /// Clients of a closed loop.
     Clients,
     /// The rate of an open loop, a second.
     Rate,
@@ -40,7 +34,6 @@ pub enum SeekOver {
 /// The loads that a seek may offer, and how long it goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SeekRange {
-    /// What is varied.
     pub over: SeekOver,
     /// The lowest load: clients, or arrivals a second. Above 0.
     pub from: f64,
@@ -83,15 +76,11 @@ pub struct ProbeFacts<'a> {
     pub load: f64,
     /// Whether it is a longer trial that confirms the capacity.
     pub is_confirming: bool,
-    /// The operations of its workload.
     pub operations: &'a [Operation],
-    /// All that ended in the measured window.
     pub total: &'a Tally,
-    /// What crosses the edges of the window.
     pub edges: &'a Edges,
     /// Length of the window, s.
     pub seconds: f64,
-    /// How it ended.
     pub status: &'a TrialStatus,
 }
 

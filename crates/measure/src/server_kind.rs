@@ -31,14 +31,10 @@ pub struct ServerKind {
     pub note_without: Option<NoteWithout>,
 }
 
-/// One plot and what it is made of.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Panel {
-    /// What it shows.
     pub title: String,
-    /// What its values are.
     pub quantity: Quantity,
-    /// Its lines.
     pub lines: Vec<PanelLine>,
 }
 
@@ -48,7 +44,6 @@ pub struct PanelLine {
     /// Its name; empty when the value of the label says enough.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// What is drawn.
     #[serde(flatten)]
     pub query: MetricQuery,
 }
@@ -56,7 +51,6 @@ pub struct PanelLine {
 /// Which metrics are taken together, and what is made of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MetricQuery {
-    /// What is made of them.
     pub function: MetricFunction,
     /// The name of the family; of a histogram without `_bucket`, `_sum` or `_count`.
     pub family: String,
@@ -71,52 +65,39 @@ pub struct MetricQuery {
     pub by: Option<String>,
 }
 
-/// What is made of metrics.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MetricFunction {
     /// Growth of a counter, 1/s.
     Rate,
-    /// Value of a gauge.
     Gauge,
     /// Events that a histogram counted, 1/s.
     CountRate,
     /// Growth of the sum of a histogram, 1/s.
     SumRate,
-    /// The mean of a histogram.
     Mean,
     /// A quantile of a histogram, 0 to 1.
     Quantile(f64),
 }
 
-/// What the values of a figure are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Quantity {
-    /// Hardware threads.
     CpuThreads,
-    /// Things at one time.
     Count,
-    /// Events in a second.
     PerSecond,
-    /// Bytes in a second.
     BytesPerSecond,
-    /// Bytes at one time.
     Bytes,
-    /// A part of the whole.
     Part,
     /// Lengths of time, s.
     Seconds,
     /// CPU time for each query, us.
     MicrosecondsPerQuery,
-    /// Events for each query.
     PerQuery,
-    /// Thousands of bytes for each query.
     KilobytesPerQuery,
 }
 
 impl Quantity {
-    /// Its unit in a file for programs.
     pub fn unit(self) -> &'static str {
         match self {
             Self::CpuThreads => "cpu threads",
@@ -133,7 +114,6 @@ impl Quantity {
     }
 }
 
-/// Load that should be spread evenly.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SharedLoad {
     /// What it is, such as `requests`.
@@ -148,11 +128,9 @@ pub struct SharedLoad {
 /// labels `address`, `status_address` (where the member tells its metrics) and `state` (`Up` when it serves).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MemberList {
-    /// The name of the family.
     pub family: String,
     /// What a member is called, which is also the label with its number.
     pub member: String,
-    /// The kind of server that members are.
     pub kind: String,
     /// How much of the data each member is responsible for, by its address.
     pub placed: MetricQuery,
@@ -160,7 +138,6 @@ pub struct MemberList {
     pub placed_unit: String,
     /// Load that the members should share evenly, by their numbers.
     pub load: SharedLoad,
-    /// The kind of server that reports this load.
     #[serde(rename = "load_told_by")]
     pub load_reported_by: String,
 }
@@ -168,9 +145,7 @@ pub struct MemberList {
 /// A sentence for when another kind of server is not watched.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NoteWithout {
-    /// The kind that is not watched.
     pub kind: String,
-    /// The sentence.
     pub text: String,
 }
 

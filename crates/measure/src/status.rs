@@ -3,18 +3,16 @@
 /// How a trial ended. A trial that dyno or the machine did not bring to an end has none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TrialStatus {
-    /// As planned.
     Complete,
     /// Someone asked for the end; what was measured until then stands.
     Interrupted,
-    /// It could not go on, and why.
+    /// The reason for which it could not go on.
     Failed(String),
     /// The server that was started for it ended while it ran: how, and what its log says.
     Crashed(String),
 }
 
 impl TrialStatus {
-    /// Its name in files and tables.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Complete => "complete",

@@ -13,10 +13,8 @@ pub fn sum(counts: impl IntoIterator<Item = u64>) -> u64 {
     counts.into_iter().fold(0, u64::saturating_add)
 }
 
-/// The results of one operation in an interval.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OperationTally {
-    /// Latencies of successes.
     pub succeeded: LatencyHistogram,
     /// Times after which requests timed out. The true latency is at least that, so time-outs count in every
     /// percentile.
@@ -41,7 +39,6 @@ impl OperationTally {
         sum([self.succeeded.count(), self.timed_out.count(), self.failed.count()])
     }
 
-    /// Adds all of `other`.
     pub fn merge(&mut self, other: &Self) {
         self.succeeded.merge(&other.succeeded);
         self.timed_out.merge(&other.timed_out);
@@ -49,7 +46,6 @@ impl OperationTally {
         self.service.merge(&other.service);
     }
 
-    /// Packs its histograms.
     fn pack(&mut self) {
         self.succeeded.pack();
         self.timed_out.pack();
@@ -66,12 +62,9 @@ impl OperationTally {
     }
 }
 
-/// Numbers of statements by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueryCounts {
-    /// Statements that read.
     pub read: u64,
-    /// Statements that write.
     pub write: u64,
     /// Statements that do neither, such as BEGIN and COMMIT.
     pub other: u64,
@@ -89,12 +82,10 @@ impl QueryCounts {
         }
     }
 
-    /// All statements.
     pub fn total(self) -> u64 {
         sum([self.read, self.write, self.other])
     }
 
-    /// Adds all of `other`.
     pub fn add(&mut self, other: Self) {
         self.read = sum([self.read, other.read]);
         self.write = sum([self.write, other.write]);
@@ -105,14 +96,11 @@ impl QueryCounts {
 /// Bytes that the client sent and received, without the headers of TCP and the layers below it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Traffic {
-    /// Bytes sent.
     pub sent_bytes: u64,
-    /// Bytes received.
     pub received_bytes: u64,
 }
 
 impl Traffic {
-    /// Adds all of `other`.
     fn add(&mut self, other: Self) {
         self.sent_bytes = sum([self.sent_bytes, other.sent_bytes]);
         self.received_bytes = sum([self.received_bytes, other.received_bytes]);
@@ -131,14 +119,12 @@ pub struct ErrorCounts {
 }
 
 impl ErrorCounts {
-    /// Adds all of `other`.
     pub fn add(&mut self, other: Self) {
         self.retried = sum([self.retried, other.retried]);
         self.ignored = sum([self.ignored, other.ignored]);
         self.fatal = sum([self.fatal, other.fatal]);
     }
 
-    /// All failures of this kind.
     pub fn total(self) -> u64 {
         sum([self.retried, self.ignored, self.fatal])
     }
@@ -151,9 +137,7 @@ pub struct Tally {
     pub operations: Vec<OperationTally>,
     /// Statements sent and answered.
     pub queries: QueryCounts,
-    /// Transactions that succeeded.
     pub transactions: u64,
-    /// Transactions that were given up.
     pub failed_transactions: u64,
     /// Failures by class and code.
     pub errors: BTreeMap<ErrorKey, ErrorCounts>,
@@ -176,7 +160,6 @@ impl Tally {
         Self { operations: vec![OperationTally::default(); operations], ..Self::default() }
     }
 
-    /// Counts a success of `id`.
     #[inline]
     pub fn success(&mut self, id: OperationId, kind: OperationKind, latency_ns: Nanos) {
         self.operations[usize::from(id.0)].succeeded.record(latency_ns);

@@ -9,19 +9,15 @@ use crate::{Nanos, OperationId};
 pub struct TimedTurn {
     /// The client's index, from 0.
     pub client: usize,
-    /// The operation.
     pub operation: OperationId,
-    /// When it was sent.
     pub start_ns: Nanos,
     /// When it was answered or given up.
     pub end_ns: Nanos,
-    /// Whether it failed or timed out.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_failed: bool,
 }
 
 impl TimedTurn {
-    /// How long it took.
     pub fn length_ns(&self) -> Nanos {
         self.end_ns.saturating_sub(self.start_ns)
     }

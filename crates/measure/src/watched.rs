@@ -9,7 +9,6 @@ use crate::{Connections, HostReading, Nanos, ServerKind};
 pub struct Watched {
     /// Hosts whose kernel counters dyno read: its own machine, then those that it reached.
     pub hosts: Vec<Host>,
-    /// Servers that were polled for their metrics.
     pub servers: Vec<Server>,
     /// The kinds of servers whose metrics are understood, in the order of a page. A server is of the first
     /// kind that takes it.
@@ -21,12 +20,10 @@ pub struct Watched {
 /// A host over the time of a trial.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Host {
-    /// Its name in reports.
     pub name: String,
     /// How it was reached, as a plan says it; `None` for the machine of dyno.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
-    /// Online hardware threads.
     pub cpu_threads: u64,
     /// Main memory; `None` when not known.
     pub memory_bytes: Option<u64>,
@@ -41,14 +38,11 @@ pub struct Host {
     pub joints_ns: Vec<Nanos>,
 }
 
-/// A watched process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Process {
     /// Its name in reports, such as `dyno` or the role of a server.
     pub name: String,
-    /// Its process id.
     pub pid: u32,
-    /// Which side of the trial it belongs to.
     pub side: Side,
 }
 
@@ -68,7 +62,6 @@ pub struct ProcessIdentity {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Side {
-    /// The load generator.
     Client,
     /// The system under test.
     Server,
@@ -107,19 +100,16 @@ pub struct Gap {
     pub reason: String,
 }
 
-/// One metric of a server over time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Series {
     /// The name of its family, such as `go_goroutines`.
     pub name: String,
-    /// Its labels by name.
     pub labels: Vec<(String, String)>,
     /// Its value at the first answer and at each change. Between two entries it is constant.
     pub points: Vec<(Nanos, f64)>,
 }
 
 impl Series {
-    /// The value of a label.
     pub fn label(&self, name: &str) -> Option<&str> {
         self.labels.iter().find(|(label, _)| label == name).map(|(_, value)| value.as_str())
     }

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
+use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::Pid;
 
 /// Lets the calling thread, and threads that it starts from now on, run on these CPUs alone. The kernel leaves out
@@ -19,31 +19,29 @@ pub fn bind_thread(cpus: impl IntoIterator<Item = usize>) -> io::Result<()> {
     Ok(sched_setaffinity(Pid::from_raw(0), &set)?)
 }
 
-/// The CPUs that the calling thread may run on.
-///
-/// # Errors
-/// When the kernel does not say.
-pub fn usable_cpus() -> io::Result<Vec<usize>> {
-    let set = sched_getaffinity(Pid::from_raw(0))?;
-    Ok((0..CpuSet::count()).filter(|cpu| set.is_set(*cpu) == Ok(true)).collect())
-}
-
 #[cfg(test)]
 mod tests {
     use std::thread;
 
+    use nix::sched::sched_getaffinity;
+
     use super::*;
+
+    fn usable_cpus() -> Vec<usize> {
+        let set = sched_getaffinity(Pid::from_raw(0)).unwrap();
+        (0..CpuSet::count()).filter(|cpu| set.is_set(*cpu) == Ok(true)).collect()
+    }
 
     #[test]
     fn only_the_calling_thread_is_bound() {
-        let before = usable_cpus().unwrap();
+        let before = usable_cpus();
         let last = *before.last().unwrap();
         let bound = thread::spawn(move || {
             bind_thread([last]).unwrap();
-            usable_cpus().unwrap()
+            usable_cpus()
         });
         assert_eq!(bound.join().unwrap(), [last]);
-        assert_eq!(usable_cpus().unwrap(), before);
+        assert_eq!(usable_cpus(), before);
     }
 
     #[test]

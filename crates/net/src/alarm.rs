@@ -40,7 +40,6 @@ impl Alarm {
         self.timer.start(length_ns);
     }
 
-    /// The time that it is set for; 0 when it is not set.
     #[cfg(test)]
     pub(crate) fn set_for(&self) -> Nanos {
         self.set_for

@@ -96,14 +96,6 @@ pub fn kernel_ns() -> Nanos {
     now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64
 }
 
-/// CPU time of the calling thread so far, ns.
-pub fn thread_cpu_ns() -> Nanos {
-    // The clock exists on all supported systems, so this does not fail.
-    let used =
-        clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).unwrap_or_else(|_| TimeSpec::new(0, 0));
-    used.tv_sec() as u64 * 1_000_000_000 + used.tv_nsec() as u64
-}
-
 /// The time of `origin` on the kernel's clock, from the fastest of several readings.
 fn kernel_origin_ns(origin: Instant) -> Nanos {
     let tries = (0..5).map(|_| {

@@ -22,7 +22,6 @@ const EXPIRED: u64 = u64::MAX - 1;
 /// All waits of one loop that have a time-out, in one array, so that thousands fit into the processor's
 /// caches.
 pub(crate) struct CoarseTimers {
-    /// Sweeps so far.
     count: Cell<u64>,
     /// When the next sweep is due; [`Nanos::MAX`] without waits.
     next: Cell<Nanos>,
@@ -95,13 +94,11 @@ impl CoarseTimers {
         waits.len() - 1
     }
 
-    /// Starts a wait.
     #[inline]
     pub(crate) fn begin(&self, place: usize) {
         self.waits.borrow_mut()[place].since = self.count.get();
     }
 
-    /// Ends the wait.
     #[inline]
     pub(crate) fn end(&self, place: usize) {
         self.waits.borrow_mut()[place].since = IDLE;
@@ -113,7 +110,6 @@ impl CoarseTimers {
         self.waits.borrow()[place].since == EXPIRED
     }
 
-    /// Removes a time-out.
     pub(crate) fn remove(&self, place: usize) {
         self.end(place);
         self.free.borrow_mut().push(place);

@@ -7,7 +7,6 @@ use std::task::{Context, Poll};
 
 use crate::Handle;
 
-/// Waits for permission to open a connection.
 pub struct ConnectPermitWait {
     handle: Handle,
     ticket: Option<u64>,
@@ -21,7 +20,6 @@ impl Handle {
 }
 
 impl ConnectPermitWait {
-    /// Leaves the queue, if it is in it.
     fn leave_queue(&mut self) {
         if let Some(ticket) = self.ticket.take() {
             self.handle.connect_queue().give_back(ticket);

@@ -37,7 +37,6 @@ impl ConnectQueue {
         self.waiting.borrow_mut().retain(|(this, _)| *this != ticket);
     }
 
-    /// A connection begins to be opened.
     pub(crate) fn begin(&self) {
         self.running.set(self.running.get() + 1);
     }

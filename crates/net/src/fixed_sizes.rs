@@ -16,7 +16,6 @@ impl FixedSizes {
     /// The length of the announcement, bytes.
     pub const LENGTH: usize = 16;
 
-    /// The announcement.
     pub fn encode(self) -> [u8; Self::LENGTH] {
         let mut bytes = [0; Self::LENGTH];
         bytes[..8].copy_from_slice(&Self::MAGIC);

@@ -26,9 +26,9 @@ mod timeout;
 pub mod tls;
 mod within;
 
-pub use affinity::{bind_thread, usable_cpus};
+pub use affinity::bind_thread;
 pub use blocking::{BlockingCheck, must_end};
-pub use clock::{Clock, kernel_ns, origin, thread_cpu_ns};
+pub use clock::{Clock, kernel_ns, origin};
 pub use connect_permit::{ConnectPermit, ConnectPermitWait};
 pub use fixed_sizes::FixedSizes;
 pub use listener::{Accepted, Listener};

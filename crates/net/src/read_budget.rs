@@ -12,7 +12,6 @@ pub(crate) const READS_PER_POLL: u32 = 4;
 pub(crate) struct ReadBudget(Cell<u32>);
 
 impl ReadBudget {
-    /// Another poll begins.
     #[inline]
     pub(crate) fn refill(&self) {
         self.0.set(READS_PER_POLL);

@@ -42,7 +42,6 @@ const READY_PER_TURN: usize = 1024;
 struct Shared {
     clock: Clock,
     registry: Registry,
-    /// The state of each socket, by its token.
     sockets: RefCell<Vec<Socket>>,
     free_tokens: RefCell<Vec<usize>>,
     timers: RefCell<BinaryHeap<Reverse<(Nanos, TaskId)>>>,
@@ -141,7 +140,6 @@ impl Runtime {
         })
     }
 
-    /// The access of futures to the loop.
     pub fn handle(&self) -> Handle {
         Handle(Rc::clone(&self.shared))
     }
@@ -242,7 +240,6 @@ impl Runtime {
         }
     }
 
-    /// Finds a place for a spawned future.
     fn place(&mut self, task: Task) -> TaskId {
         if let Some(id) = self.free_ids.pop() {
             self.tasks[id] = Some(task);
@@ -393,7 +390,6 @@ impl Handle {
         Sleep { handle: self, at, set_for: None }
     }
 
-    /// Waits for a length of time.
     pub fn sleep(&self, length: Duration) -> Sleep<'_> {
         self.sleep_until(self.now().saturating_add(nanos(length)))
     }
@@ -426,7 +422,6 @@ impl Handle {
         &self.0.coarse_timers
     }
 
-    /// The future that is being polled.
     pub(crate) fn current(&self) -> TaskId {
         self.0.current.get()
     }

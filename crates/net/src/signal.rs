@@ -83,7 +83,6 @@ impl Gate {
         self.0.waiting.take().into_iter().for_each(|task| handle.wake(task));
     }
 
-    /// Whether the gate is open.
     #[inline]
     pub fn is_open(&self) -> bool {
         self.0.is_open.get()

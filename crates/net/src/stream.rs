@@ -12,6 +12,7 @@ use std::time::Duration;
 use mio::net::{TcpStream, UnixStream};
 use mio::{Token, event};
 use rustix::net::{RecvFlags, SendFlags, recv, send};
+use serde::{Deserialize, Serialize};
 
 use crate::Handle;
 use crate::listener::Accepted;
@@ -20,11 +21,9 @@ use crate::tls::{Cipher, Machine, TlsClient};
 mod secured;
 
 /// The address of a peer.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Endpoint {
-    /// TCP.
     Tcp(SocketAddr),
-    /// A unix socket.
     Unix(PathBuf),
 }
 
@@ -49,7 +48,6 @@ pub struct Stream {
     tls: Option<Box<Machine>>,
 }
 
-/// The socket itself.
 struct Wire {
     socket: Socket,
     token: Token,
@@ -106,7 +104,6 @@ impl Stream {
         self.tls.as_ref()?.cipher()
     }
 
-    /// The event loop of this socket.
     pub fn handle(&self) -> &Handle {
         &self.wire.handle
     }

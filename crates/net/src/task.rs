@@ -8,9 +8,7 @@ pub(crate) type Task = Pin<Box<dyn Future<Output = ()>>>;
 /// The place of a future in its loop.
 pub(crate) type TaskId = usize;
 
-/// An entry of the ready queue.
 pub(crate) enum Ready {
-    /// A future that was woken.
     Woken(TaskId),
     /// A future of [`Runtime::spawn`](crate::Runtime::spawn) that was never polled.
     Spawned(Task),

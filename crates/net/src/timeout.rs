@@ -19,18 +19,15 @@ impl Timeout {
         Self { bound, place, handle: handle.clone() }
     }
 
-    /// The time-out.
     pub fn bound(&self) -> Duration {
         self.bound
     }
 
-    /// Starts a wait.
     #[inline]
     pub fn begin(&self) {
         self.handle.coarse_timers().begin(self.place);
     }
 
-    /// Ends the wait.
     #[inline]
     pub fn end(&self) {
         self.handle.coarse_timers().end(self.place);

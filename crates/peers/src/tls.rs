@@ -89,7 +89,7 @@ fn made_config() -> Result<Arc<ServerConfig>, Box<dyn std::error::Error + Send +
     let key = KeyPair::generate()?;
     let certificate = CertificateParams::new(vec!["localhost".to_owned()])?.self_signed(&key)?;
     let key = PrivateKeyDer::try_from(key.serialize_der())?;
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = ServerConfig::builder_with_provider(provider);
     let builder = builder.with_safe_default_protocol_versions()?.with_no_client_auth();
     let mut config = builder.with_single_cert(vec![certificate.der().clone()], key)?;

@@ -15,11 +15,8 @@ use crate::source::clean_name;
 pub struct Draft {
     /// Top-level keys, such as `seed`, `existing`, `percentiles`.
     pub settings: Vec<(String, String)>,
-    /// The systems.
     pub systems: Vec<DraftPart>,
-    /// The workloads.
     pub workloads: Vec<DraftPart>,
-    /// Keys of `[load]`.
     pub load: Vec<(String, String)>,
     /// Statements around phases: the key of `[sql]` and one statement.
     pub sql: Vec<(String, String)>,
@@ -30,7 +27,6 @@ pub struct Draft {
 pub struct DraftPart {
     /// Its kind: `sqlite`, `sysbench/oltp_read_only`, `my.sql`; for a system also a URL.
     pub kind: String,
-    /// Its options.
     pub options: Vec<(String, String)>,
 }
 

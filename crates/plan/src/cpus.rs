@@ -6,7 +6,6 @@ use std::fmt;
 /// The CPUs that fit a set of the kernel's interface. Source: `CPU_SETSIZE`, CPU_SET(3).
 const CPUS_MAX: usize = 1024;
 
-/// CPUs by their numbers, at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CpuList(BTreeSet<usize>);
 
@@ -31,7 +30,6 @@ impl CpuList {
         Ok(Self(cpus))
     }
 
-    /// Their numbers, in order.
     pub fn numbers(&self) -> impl Iterator<Item = usize> {
         self.0.iter().copied()
     }

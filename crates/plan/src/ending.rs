@@ -33,7 +33,6 @@ pub struct SteadyPlan {
 /// When a figure is precise enough for the measuring to end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PrecisionPlan {
-    /// The figure.
     pub figure: PreciseFigure,
     /// Half the width of its interval, as a part of its value: above 0 and below 1.
     pub within: f64,
@@ -44,7 +43,6 @@ pub struct PrecisionPlan {
 pub enum PreciseFigure {
     /// Transactions that succeed, per second.
     Throughput,
-    /// The mean latency.
     Mean,
     /// A percentile of latencies, above 0 and below 100.
     Percentile(f64),
@@ -92,7 +90,6 @@ impl PreciseFigure {
     }
 }
 
-/// As a plan writes it.
 impl fmt::Display for PreciseFigure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -103,7 +100,6 @@ impl fmt::Display for PreciseFigure {
     }
 }
 
-/// As a plan writes it.
 impl fmt::Display for PrecisionPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} within {}%", self.figure, (self.within * 1e8).round() / 1e6)

@@ -21,11 +21,8 @@ const FIGURES: &str = "allowed: \"throughput\", \"mean\", or a percentile such a
 /// Rounds go on until every variant's ratio to the baseline is known well enough.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RoundsPlan {
-    /// What is to be known.
     pub goal: RoundsGoal,
-    /// The figure whose ratio it is.
     pub figure: PreciseFigure,
-    /// The fewest rounds.
     pub at_least: u32,
     /// The most rounds; also [`crate::Plan::repetitions`].
     pub at_most: u32,

@@ -21,7 +21,6 @@ enum Origin {
     Folder(PathBuf),
     /// The same, and what was read is kept.
     Kept(PathBuf, Mutex<FileContents>),
-    /// From another machine.
     Shipped(FileContents),
 }
 
@@ -30,7 +29,6 @@ enum Origin {
 pub struct FileContents(BTreeMap<String, Vec<u8>>);
 
 impl Files {
-    /// The files of a folder.
     pub fn of(folder: impl Into<PathBuf>) -> Self {
         Self(Origin::Folder(folder.into()))
     }

@@ -58,7 +58,6 @@ on_generator_loss = "continue"
 keep_copies = true
 "#;
 
-/// A plan with this text.
 pub(crate) fn source(text: &str) -> Source {
     Source {
         name: "plans/x.toml".to_owned(),
@@ -139,6 +138,7 @@ fn scrubbed(bytes: &[u8]) {
         format!("mysql://user:{SECRET}@host/"),
         format!("ROOT_PASSWORD={SECRET} "),
         format!("--auth-token {SECRET} "),
+        format!("ALTER ROLE x PASSWORD '{SECRET}' "),
     ] {
         let clean = scrub(&format!("{before} {secret}{after}"));
         assert!(!clean.contains(SECRET), "a password is left: {clean:?}");

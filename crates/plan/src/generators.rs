@@ -8,13 +8,10 @@ const LOSS: &[(&str, OnGeneratorLoss)] =
     &[("end", OnGeneratorLoss::End), ("continue", OnGeneratorLoss::Continue)];
 const EXAMPLE: &str = "write such as [\"local\", \"ssh://bench1\"]";
 
-/// What becomes of a trial that loses one of its generators.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnGeneratorLoss {
-    /// It ends for all of them.
     #[default]
     End,
-    /// The others go on.
     Continue,
 }
 
@@ -23,7 +20,6 @@ pub enum OnGeneratorLoss {
 pub(crate) struct Generators {
     /// Where they are; empty when this process offers the load.
     pub(crate) places: Vec<Place>,
-    /// What becomes of a trial that loses one of them.
     pub(crate) on_loss: OnGeneratorLoss,
     /// Whether copies of dyno stay on other hosts after the run.
     pub(crate) keep_copies: bool,

@@ -23,12 +23,10 @@ pub struct Options {
     pub(crate) consumed: Vec<Entry>,
 }
 
-/// A key with its value.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Entry {
     /// The name in the code.
     pub(crate) key: String,
-    /// The name in the plan.
     pub(crate) written: String,
     pub(crate) key_span: Option<Range<usize>>,
     pub(crate) placed: Spanned,
@@ -61,9 +59,7 @@ impl Entry {
 /// A value from a file that the plan names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// Its name in the file.
     pub name: String,
-    /// Its value.
     pub value: String,
     /// Its place, such as `FILE:LINE`.
     pub place: String,
@@ -84,7 +80,6 @@ impl Options {
         Ok(Self::read(document.as_table(), None))
     }
 
-    /// Reads a table of a TOML document.
     pub(crate) fn read(table: &dyn TableLike, span: Option<Range<usize>>) -> Self {
         let entries = table.iter().filter_map(|(written, item)| {
             let placed = Value::read(item)?;

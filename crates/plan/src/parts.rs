@@ -5,16 +5,12 @@ use crate::source::{bad_name, clean_name};
 use crate::value::{Spanned, Value};
 use crate::{OptionReader, Problem};
 
-/// The role of a part in an experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// A system under test.
     System,
-    /// A workload.
     Workload,
 }
 
-/// A system or workload.
 pub(crate) struct Part {
     pub(crate) name: String,
     pub(crate) kind: String,
@@ -159,12 +155,25 @@ fn read_kind(mut table: Options, problems: &mut Vec<Problem>) -> Option<(String,
     Some((kind, table))
 }
 
-/// The kind of system that a URL names; every name of the MySQL protocol means an existing server.
+/// The schemes of URLs, each with the kind of system that it names: for every name of a protocol an existing server.
+const SCHEMES: [(&str, &str); 6] = [
+    ("mysql", "mysql"),
+    ("mariadb", "mysql"),
+    ("tidb", "mysql"),
+    ("grpc", "grpc"),
+    ("trpc", "trpc"),
+    ("tcp", "tcp"),
+];
+
+/// The kind of system that a URL names; `None` for a text that is not a URL, or has another scheme.
+pub fn kind_of_url(url: &str) -> Option<&'static str> {
+    let (scheme, _) = url.split_once("://")?;
+    SCHEMES.iter().find(|(name, _)| *name == scheme).map(|(_, kind)| *kind)
+}
+
+/// The kind of system that a URL names; a scheme that is not known stands for itself.
 pub(crate) fn scheme(url: &str) -> Option<String> {
-    match url.split_once("://")?.0 {
-        "mysql" | "mariadb" | "tidb" => Some("mysql".to_owned()),
-        scheme => Some(scheme.to_owned()),
-    }
+    Some(kind_of_url(url).unwrap_or(url.split_once("://")?.0).to_owned())
 }
 
 /// A short name from a long one: `oltp_read_only` of `sysbench/oltp_read_only`, `orders` of

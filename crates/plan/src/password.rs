@@ -31,7 +31,6 @@ impl Password {
         Self(Arc::new(Zeroizing::new(bytes)))
     }
 
-    /// Whether there is no password.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -36,7 +36,6 @@ const SPELLINGS: &[Spelling] = &[
 /// Where a dyno runs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Place {
-    /// This machine.
     Local,
     /// A host with an SSH server.
     Ssh {

@@ -7,14 +7,12 @@ use std::ops::Range;
 pub struct Problem {
     /// Byte range in the source; `None` when something is missing from the plan.
     pub span: Option<Range<usize>>,
-    /// The observation, in one line.
     pub message: String,
     /// The allowed values, the nearest valid spelling, or the remedy.
     pub help: Option<String>,
 }
 
 impl Problem {
-    /// Text that is not TOML.
     pub(crate) fn syntax(error: &toml_edit::TomlError) -> Self {
         let message = error.message().lines().collect::<Vec<_>>().join("; ");
         let help = "a plan is TOML: `key = value` below `[table]` headers".to_owned();

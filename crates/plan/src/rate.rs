@@ -48,7 +48,6 @@ pub struct Rate {
 /// A period in which the rate changes linearly from one value to another.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RateStep {
-    /// Its length.
     pub length: Duration,
     /// Arrivals per second at its start.
     pub from_per_s: f64,
@@ -57,7 +56,6 @@ pub struct RateStep {
 }
 
 impl Arrivals {
-    /// Its name in plans and files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Poisson => "poisson",
@@ -65,7 +63,6 @@ impl Arrivals {
         }
     }
 
-    /// The spread with that name.
     pub fn from_name(name: &str) -> Option<Self> {
         ARRIVALS.iter().find(|(known, _)| *known == name).map(|(_, arrivals)| *arrivals)
     }
@@ -85,7 +82,6 @@ impl RateStep {
 }
 
 impl Rate {
-    /// A constant rate.
     pub fn constant(per_s: f64) -> Self {
         let length = Duration::ZERO;
         Self { steps: vec![RateStep { length, from_per_s: per_s, to_per_s: per_s }] }
@@ -96,18 +92,15 @@ impl Rate {
         (!steps.is_empty()).then_some(Self { steps })
     }
 
-    /// The steps, at least one.
     pub fn steps(&self) -> &[RateStep] {
         &self.steps
     }
 
-    /// Whether the rate is constant.
     pub fn is_constant(&self) -> bool {
         let first = self.first_per_s();
         self.steps.iter().all(|step| step.from_per_s == first && step.to_per_s == first)
     }
 
-    /// Arrivals per second at the start.
     pub fn first_per_s(&self) -> f64 {
         self.steps.first().map_or(0.0, |step| step.from_per_s)
     }
@@ -144,7 +137,6 @@ impl Rate {
         Self { steps: std::iter::once(before).chain(self.steps.iter().copied()).collect() }
     }
 
-    /// Total length of all steps.
     pub fn length(&self) -> Duration {
         self.steps.iter().fold(Duration::ZERO, |sum, step| sum.saturating_add(step.length))
     }

@@ -62,7 +62,6 @@ impl<'a> OptionReader<'a> {
         self.accept(entry, seen, &allowed, "a number").unwrap_or(default)
     }
 
-    /// A text, or a number as it was written.
     pub fn text(&mut self, name: &str) -> Option<String> {
         let entry = self.entry(name)?;
         let text = entry.placed.value.as_text();
@@ -272,7 +271,6 @@ impl<'a> OptionReader<'a> {
         Some(Problem { span, message: entry.told(message), help: Some(help) })
     }
 
-    /// Whether a problem was found so far.
     pub(crate) fn has_problems(&self) -> bool {
         !self.problems.is_empty()
     }
@@ -385,7 +383,6 @@ impl<'a> OptionReader<'a> {
         }
     }
 
-    /// Reports a value of the wrong kind.
     fn wrong(&mut self, entry: &Entry, wanted: &str, help: String) {
         let shown = scrub::scrub_setting(&entry.key, &entry.placed.value.to_string());
         let message = entry.told(format!("`{}` is {shown}, not {wanted}", entry.key));
@@ -417,7 +414,6 @@ fn show_range<T: Display>(allowed: &RangeInclusive<T>) -> String {
     }
 }
 
-/// The number that a value which is none means.
 fn count_meant(value: &Value) -> Option<String> {
     match value {
         Value::Text(text) => units::count_meant(text),

@@ -11,7 +11,6 @@ use crate::{OptionReader, show_duration};
 pub struct SeekPlan {
     /// The bounds, at least one; all of them are kept.
     pub bounds: Vec<Bound>,
-    /// The load that is varied.
     pub over: Over,
     /// The lowest load: clients, or arrivals a second.
     pub from: f64,
@@ -23,25 +22,21 @@ pub struct SeekPlan {
     pub confirm_time: Duration,
     /// The search ends when half the width of the interval is this part of the capacity.
     pub precision: f64,
-    /// The most probes.
     pub probes: usize,
 }
 
 /// A bound on a figure of a trial: `p99 < 10ms`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bound {
-    /// The figure.
     pub figure: BoundFigure,
     /// The largest value that keeps the bound: ns, or a part of 1 for errors.
     pub most: f64,
 }
 
-/// A figure that can be bounded.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BoundFigure {
     /// A percentile of latencies, above 0 and below 100.
     Percentile(f64),
-    /// The mean latency.
     Mean,
     /// The longest latency.
     Max,
@@ -49,23 +44,18 @@ pub enum BoundFigure {
     Errors,
 }
 
-/// The load that is varied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Over {
-    /// Clients of a closed loop.
     Clients,
-    /// The rate of an open loop.
     Rate,
 }
 
-/// One trial of a seek, as its source sets it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SeekTrial {
     /// Its number in the seek, from 0.
     pub number: usize,
     /// Arrivals a second; `None` in a closed loop.
     pub rate_per_s: Option<f64>,
-    /// Its measured time.
     pub time: Duration,
     /// Whether it confirms the capacity for a longer time.
     pub is_confirming: bool,
@@ -128,13 +118,11 @@ impl fmt::Display for Bound {
 }
 
 impl SeekPlan {
-    /// Whether its trials are open loops.
     pub fn is_open(&self) -> bool {
         self.over == Over::Rate
     }
 }
 
-/// Reads the keys of `[seek]`.
 pub(crate) fn read(reader: &mut OptionReader<'_>) -> SeekPlan {
     let bounds = read_bounds(reader);
     let over = reader.choice("over", Over::Clients, OVER);

@@ -22,7 +22,6 @@ pub struct SimulatedSystem {
 pub struct Stall {
     /// Its start on the trial's clock, warm-up included, ns.
     pub at_ns: u64,
-    /// Its length, ns.
     pub length_ns: u64,
 }
 
@@ -33,19 +32,15 @@ pub enum ServiceDistribution {
     Constant,
     /// Exponential; its standard deviation is 1.
     Exponential,
-    /// Lognormal.
     Lognormal {
-        /// Its standard deviation.
         variation: f64,
     },
     /// Pareto, with the shape that has this standard deviation.
     Pareto {
-        /// Its standard deviation.
         variation: f64,
     },
     /// Most requests take half of the mean, the others equally long.
     Bimodal {
-        /// Its standard deviation.
         variation: f64,
     },
 }
@@ -63,7 +58,6 @@ pub enum Noise {
     },
     /// Service times are as set for a while, then longer for a while; both lengths are exponential.
     TwoStates {
-        /// The factor of the slow state.
         slow: f64,
         /// Mean length of the fast state, ns.
         fast_ns: u64,
@@ -74,7 +68,6 @@ pub enum Noise {
     Pauses {
         /// Mean time from one pause to the next, ns.
         every_ns: u64,
-        /// Mean length of a pause, ns.
         length_ns: u64,
         /// Shape of the Pareto distribution, above 1; from 2 down the variance is infinite.
         shape: f64,
@@ -88,9 +81,7 @@ pub enum Noise {
     },
     /// Services take longer after each start of the system, as with cold caches.
     Warm {
-        /// The factor at first.
         slow: f64,
-        /// How long that lasts, ns.
         slow_ns: u64,
         /// The time in which the factor then falls to 1 along a straight line, ns; 0 for a step.
         falling_ns: u64,

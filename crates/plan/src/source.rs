@@ -13,7 +13,6 @@ use crate::{Problem, Problems, read_text, scrub, spelling};
 pub struct Source {
     /// Its origin as shown to a person: a path, or `command line`.
     pub name: String,
-    /// The text.
     pub text: String,
     /// The folder at which relative paths in the plan start.
     pub folder: PathBuf,

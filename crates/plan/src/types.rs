@@ -12,7 +12,6 @@ use crate::{
     PrecisionPlan, Rate, RoundsPlan, SeekPlan, SeekTrial, Shuffle, Source, SteadyPlan, WatchPlan,
 };
 
-/// One experiment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// The plan's name; by default the file's stem.
@@ -30,7 +29,6 @@ pub struct Plan {
     pub rounds: Option<RoundsPlan>,
     /// How the data is treated between trials.
     pub between: Between,
-    /// What to do with existing tables.
     pub existing: Existing,
     /// Whether the tables are removed at the end.
     pub cleanup: bool,
@@ -42,12 +40,10 @@ pub struct Plan {
     pub sql: PhaseSql,
     /// The systems under test, in the order of the plan.
     pub systems: Vec<SystemPlan>,
-    /// The workloads, in the order of the plan.
     pub workloads: Vec<WorkloadPlan>,
     /// Pairs of a system and a workload, as places in these lists, that have no trials: the workload cannot run on the
     /// system. A plan's text alone does not tell them.
     pub unsuited: Vec<(usize, usize)>,
-    /// The loads.
     pub load: LoadPlan,
     /// The search for the highest load that keeps bounds; `None` when the loads are fixed.
     pub seek: Option<SeekPlan>,
@@ -59,7 +55,6 @@ pub struct Plan {
     pub source: Arc<Source>,
 }
 
-/// A system under test.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SystemPlan {
     /// Its name in the plan and in results; that of a variant is `SYSTEM.VARIANT`.
@@ -70,7 +65,6 @@ pub struct SystemPlan {
     pub kind: String,
     /// A command that builds the system before its start, such as `make server`.
     pub build: Option<String>,
-    /// Its options.
     pub options: Options,
     /// Servers of the system that report metrics, in addition to those that the system knows itself.
     pub endpoints: Vec<EndpointPlan>,
@@ -84,20 +78,16 @@ pub struct SystemPlan {
 pub struct Variant {
     /// The system of the plan.
     pub of: String,
-    /// The variant.
     pub name: String,
     /// Whether it is the baseline, the first variant, once more: how far the two differ is the noise floor.
     pub is_baseline_again: bool,
 }
 
-/// A workload with its options.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WorkloadPlan {
-    /// Its name in the plan and in results.
     pub name: String,
     /// Its kind: `sysbench/oltp_read_write`, or the path of an SQL file.
     pub kind: String,
-    /// Its options.
     pub options: Options,
 }
 
@@ -122,13 +112,11 @@ pub struct LoadPlan {
     pub precision: Option<PrecisionPlan>,
     /// Whether the plan sets the limit itself; otherwise it is the default.
     pub is_limit_given: bool,
-    /// Length of one interval.
     pub interval: Duration,
     /// Pause of a client between transactions.
     pub think_time: Duration,
     /// Where the generators are that share the load; empty when this process offers it.
     pub generators: Vec<Place>,
-    /// What becomes of a trial that loses one of them.
     pub on_generator_loss: OnGeneratorLoss,
     /// Whether copies of dyno stay on other hosts after the run.
     pub keep_copies: bool,
@@ -146,7 +134,6 @@ pub struct LoadPlan {
 /// When the measured load ends: at the limit that is reached first. It has at least one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limit {
-    /// After this time.
     pub time: Option<Duration>,
     /// When so many transactions have ended.
     pub events: Option<u64>,
@@ -184,7 +171,6 @@ pub enum Between {
     Restore,
 }
 
-/// What to do with existing tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
     /// Stop before anything is changed.
@@ -195,7 +181,6 @@ pub enum Existing {
     Replace,
 }
 
-/// Statements around phases.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PhaseSql {
     /// Once, before tables are created.
@@ -210,7 +195,6 @@ pub struct PhaseSql {
     pub run_session: Vec<String>,
 }
 
-/// One point of the experiment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trial {
     /// Its place in the run, from 0.
@@ -219,13 +203,11 @@ pub struct Trial {
     pub system: usize,
     /// Index into [`Plan::workloads`].
     pub workload: usize,
-    /// Concurrent clients.
     pub clients: usize,
     /// Index into [`OpenLoop::rates`]; `None` in a closed loop, and in a seek.
     pub rate: Option<usize>,
     /// What a seek sets for this trial; `None` when the loads are fixed.
     pub seek: Option<SeekTrial>,
-    /// The repetition, from 0.
     pub repetition: u32,
     /// The window of its variant, round and load, from 0; 0 without windows.
     pub window: u32,

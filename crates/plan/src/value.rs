@@ -7,18 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::Options;
 
-/// One value of the plan.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Value {
-    /// `4`
     Integer(i64),
     /// `0.5`, with the text as it was written
     Float(f64, String),
-    /// `true`
     Boolean(bool),
-    /// `"four"`
     Text(String),
-    /// `[1, 2]`
     List(Vec<Spanned>),
     /// `{ a = 1 }` or a table below its own header
     Table(Options),
@@ -40,7 +35,6 @@ impl PartialEq for Spanned {
 }
 
 impl Value {
-    /// Its kind, for messages.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Value::Integer(_) => "a whole number",

@@ -6,7 +6,6 @@ use crate::source::bad_name;
 use crate::value::Value;
 use crate::{Problem, Variant};
 
-/// The key of the variants.
 const VARIANTS: &str = "variants";
 /// The name of a baseline that is measured again ends with this.
 const AGAIN: &str = ".again";

@@ -10,7 +10,6 @@ const PROCESSES_MAX: usize = 32;
 /// The data sources that are watched in every trial.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WatchPlan {
-    /// Whether anything is watched at all.
     pub is_on: bool,
     /// Servers and hosts of every trial, in addition to those that systems know themselves.
     pub endpoints: Vec<EndpointPlan>,
@@ -21,7 +20,6 @@ pub struct WatchPlan {
 pub struct EndpointPlan {
     /// Its name in reports; by default its host and port, or its place.
     pub name: String,
-    /// What it is.
     pub source: EndpointSource,
 }
 
@@ -32,7 +30,6 @@ impl EndpointPlan {
     }
 }
 
-/// What reports figures.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EndpointSource {
     /// A server, in the text format of Prometheus.
@@ -40,9 +37,7 @@ pub enum EndpointSource {
         /// The URL of its metrics, over HTTP.
         url: String,
     },
-    /// A host, by a dyno that is started there.
     Host {
-        /// How it is reached.
         place: Place,
         /// Names of processes to watch there, beside those that listen on the system's addresses.
         processes: Vec<String>,

@@ -5,11 +5,9 @@ use measure::QueryCounts;
 /// Statements of one trial's load, counted by both sides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CrossCheck {
-    /// Both sides have counted.
     Counted(Counted),
     /// The server reports its counters, but not in this trial.
     Missing {
-        /// Why.
         reason: String,
         /// Statements that dyno sent and the server answered.
         by_dyno: QueryCounts,

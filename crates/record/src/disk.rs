@@ -22,7 +22,6 @@ impl NewFile {
         Ok(Self { path: path.to_path_buf(), file })
     }
 
-    /// Appends bytes.
     pub(crate) fn write(&self, bytes: &[u8]) -> io::Result<()> {
         let write = || (&self.file).write_all(bytes);
         logged(write, || Operation::Write(self.path.clone(), bytes.to_vec()))
@@ -41,7 +40,6 @@ impl NewFile {
         &self.file
     }
 
-    /// For tests, a file that exists.
     #[cfg(test)]
     pub(crate) fn existing(path: &Path) -> Self {
         let file = File::options().write(true).open(path).expect("the file exists");
@@ -94,7 +92,6 @@ pub(crate) fn spawn<T: Send + 'static>(
     thread::Builder::new().name(name.to_owned()).spawn(work)
 }
 
-/// A change of the disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Operation {
     CreateFolder(PathBuf),
@@ -105,7 +102,6 @@ pub(crate) enum Operation {
     SyncFolder(PathBuf),
 }
 
-/// Does an operation and logs it.
 #[cfg(not(test))]
 fn logged<T>(
     operate: impl FnOnce() -> io::Result<T>,

@@ -16,17 +16,13 @@ pub use disk::Disk;
 pub use system::System;
 use text::read;
 
-/// The environment of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Environment {
-    /// The processors.
     pub cpu: Cpu,
-    /// Main memory, bytes.
     pub memory_bytes: Option<u64>,
     /// The storage of the folders that matter: results and data.
     pub disks: Vec<Disk>,
-    /// The operating system.
     pub system: System,
     /// Load average over 1, 5 and 15 minutes when the run began.
     pub load_average: Option<[f64; 3]>,

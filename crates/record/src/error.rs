@@ -12,10 +12,7 @@ pub enum RecordError {
         "no space is left for {}; what was measured until now is kept, make room or choose another \
          place with --out", path.display()
     )]
-    Full {
-        /// The file that could not grow.
-        path: PathBuf,
-    },
+    Full { path: PathBuf },
     /// Permission to write is missing.
     #[error(
         "cannot {action} {}: {cause}; choose a place that can be written with --out", path.display()
@@ -23,45 +20,33 @@ pub enum RecordError {
     Forbidden {
         /// The attempted action: `create`, `write`.
         action: &'static str,
-        /// The file or folder.
         path: PathBuf,
         /// The cause; it is part of the message and therefore not a `source`.
         cause: io::Error,
     },
-    /// The folder was removed while the run wrote to it.
     #[error(
         "{} was removed while the run was writing to it; keep the results folder in place until \
          the run ends", path.display()
     )]
-    Removed {
-        /// The missing file.
-        path: PathBuf,
-    },
+    Removed { path: PathBuf },
     /// Any other error of the operating system.
     #[error("cannot {action} {}: {cause}", path.display())]
     Io {
         /// The attempted action: `create`, `write`, `read`.
         action: &'static str,
-        /// The file or folder.
         path: PathBuf,
         /// The cause; it is part of the message and therefore not a `source`.
         cause: io::Error,
     },
-    /// The folder contains no run.
     #[error("{} is no run of dyno: it has no run.json; `dyno list` shows stored runs", path.display())]
-    NotARun {
-        /// The folder.
-        path: PathBuf,
-    },
+    NotARun { path: PathBuf },
     /// A newer dyno wrote it.
     #[error(
         "{} has record format {found}, and this dyno reads formats up to {known}; read it with the \
          dyno that wrote it or a newer one", path.display()
     )]
     Newer {
-        /// The file.
         path: PathBuf,
-        /// Its version.
         found: u64,
         /// The newest version that this dyno reads.
         known: u32,
@@ -69,11 +54,9 @@ pub enum RecordError {
     /// A file has invalid content.
     #[error("{} is damaged{}: {what}", path.display(), at_line(*line))]
     Malformed {
-        /// The file.
         path: PathBuf,
         /// The line, from 1; 0 when the error has no line.
         line: usize,
-        /// Description of the error.
         what: String,
     },
 }

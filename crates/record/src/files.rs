@@ -66,7 +66,6 @@ impl Appender {
         Ok(Self { file })
     }
 
-    /// Appends whole lines.
     pub(crate) fn append(&self, lines: &[u8]) -> Result<(), RecordError> {
         let links = self.file.file().metadata().map_or(1, |metadata| metadata.nlink());
         // The system accepts writes to a deleted file and discards them.

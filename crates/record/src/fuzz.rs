@@ -28,7 +28,6 @@ fuzzing::targets! {
     record_zipped: zipped_lines;
 }
 
-/// The name of the file in messages.
 fn path() -> &'static Path {
     Path::new("x")
 }
@@ -106,7 +105,6 @@ fn empty() -> TrialRecord {
     TrialRecord::new(TrialHeader { operations, ..TrialRecord::unknown(0).header })
 }
 
-/// The trial with these files.
 fn with_intervals(lines: &[u8], log: &[u8]) -> TrialRecord {
     let mut record = empty();
     let of =

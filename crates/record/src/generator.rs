@@ -26,9 +26,7 @@ pub struct GeneratorRecord {
     pub host: Option<HostFacts>,
     /// Its clock; `None` where it is the coordinator's.
     pub clock: Option<GeneratorClock>,
-    /// Its clients among those of the trial.
     pub clients: Range<usize>,
-    /// Its event loops.
     pub workers: usize,
     /// Its transactions that succeeded in the measured time.
     pub transactions: u64,

@@ -41,7 +41,6 @@ pub(crate) fn head(started: Timestamp) -> String {
     )
 }
 
-/// The lines of one interval.
 pub(crate) fn lines(operations: &[Operation], interval: &Interval) -> Result<String, String> {
     let mut serializer = V2DeflateSerializer::new();
     let mut bytes = Vec::new();
@@ -60,7 +59,6 @@ pub(crate) fn lines(operations: &[Operation], interval: &Interval) -> Result<Str
     Ok(text)
 }
 
-/// What precedes the tags of an interval.
 fn mark(phase: Phase) -> &'static str {
     if phase == Phase::Measure { "" } else { WARM_UP }
 }
@@ -137,7 +135,6 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// The log with these lines.
     pub(crate) fn new(lines: Lines<Box<dyn BufRead>>) -> Self {
         Self { lines, decoder: Decoder::new(), is_over: false }
     }

@@ -25,10 +25,8 @@ pub struct IntervalRecord {
     pub generators: Vec<u64>,
 }
 
-/// One operation in an interval.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OperationInterval {
-    /// Those that succeeded.
     pub succeeded: u64,
     /// Latencies of those, and of those that timed out at their time limit.
     pub latencies: LatencyHistogram,
@@ -90,13 +88,11 @@ impl IntervalRecord {
         add_counts(&mut self.generators, &part.generators);
     }
 
-    /// Its length in seconds.
     pub fn seconds(&self) -> f64 {
         (self.end_ns - self.start_ns) as f64 / 1e9
     }
 }
 
-/// Adds the counts of each generator.
 pub fn add_counts(counts: &mut Vec<u64>, more: &[u64]) {
     counts.resize(counts.len().max(more.len()), 0);
     for (count, more) in counts.iter_mut().zip(more) {

@@ -15,9 +15,7 @@ use crate::{Damage, Environment, TrialRecord};
 pub struct RunHeader {
     /// The plan's name; the folder's name contains it.
     pub plan_name: String,
-    /// The plan's title.
     pub title: Option<String>,
-    /// Origin of the plan, as shown to people.
     pub plan_origin: String,
     /// The plan as given, without its secrets (`Source::scrubbed`).
     pub plan_text: String,
@@ -25,7 +23,6 @@ pub struct RunHeader {
     pub command: String,
     /// When the run began, by the wall clock.
     pub started: Timestamp,
-    /// The environment in which it ran.
     pub environment: Environment,
     /// Percentiles in tables, 0 to 100, ascending.
     pub percentiles: Vec<f64>,
@@ -40,7 +37,6 @@ pub struct RunHeader {
     pub rounds: Option<RoundsRule>,
     /// The seed that every random choice came from.
     pub seed: u64,
-    /// The dyno that ran the plan.
     pub dyno: Dyno,
     /// Number of planned trials; while results decide it, the most that there can be. The windows of one variant, round
     /// and load count as one.
@@ -72,7 +68,6 @@ pub struct SeekRecord {
     /// The loads, and when the search ends.
     #[serde(flatten)]
     pub range: SeekRange,
-    /// Measured time of each probe.
     #[serde(rename = "probe_time_ns", with = "nanos")]
     pub probe_time: Duration,
     /// Measured time of a trial that confirms the result.
@@ -105,16 +100,13 @@ impl SeekRecord {
     }
 }
 
-/// Version and build of a dyno.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dyno {
-    /// Its version.
     pub version: String,
     /// Its build: commit, profile, target; empty when not known.
     pub build: String,
 }
 
-/// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunStatus {
     /// Every planned trial was done.
@@ -133,7 +125,6 @@ pub enum RunStatus {
 /// A run that was read back.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    /// Its folder.
     pub folder: PathBuf,
     /// The facts from before the first trial.
     pub header: RunHeader,
@@ -141,7 +132,6 @@ pub struct Run {
     pub plan_damage: Option<Damage>,
     /// Its trials in the order in which they ran; a window is a trial of its own.
     pub trials: Vec<TrialRecord>,
-    /// How it ended.
     pub status: RunStatus,
     /// When it ended, by the wall clock; `None` when it was cut short or still runs.
     pub ended: Option<Timestamp>,
@@ -163,14 +153,12 @@ impl Run {
         if is_decided { self.trials.len() } else { *trials_planned }
     }
 
-    /// How many trials ran to their end.
     pub fn trials_done(&self) -> usize {
         self.trials.iter().filter(|trial| trial.is_done()).count()
     }
 }
 
 impl RunStatus {
-    /// Its name in files and tables.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Complete => "complete",
@@ -181,7 +169,6 @@ impl RunStatus {
         }
     }
 
-    /// The reason of the failure.
     pub fn reason(&self) -> Option<&str> {
         match self {
             Self::Failed(reason) if !reason.is_empty() => Some(reason),

@@ -11,12 +11,10 @@ use crate::RecordError;
 use crate::disk;
 use crate::files::{Appender, replace};
 
-/// What a [`Saver`] saves.
 #[derive(Debug)]
 pub(crate) struct Saved {
     /// Files that grow, each before those that refer to it.
     pub(crate) growing: Vec<Arc<Appender>>,
-    /// A file that is replaced as a whole.
     pub(crate) replaced: PathBuf,
     /// The least time from one save to the next, so that the disk is not busy with the record.
     pub(crate) pause: Duration,

@@ -11,7 +11,6 @@ use crate::RecordError;
 /// Number of trials in a record, and of the bytes in its files. Views are not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordSize {
-    /// Folders of trials.
     pub trials: usize,
     /// Bytes in run.json and in the files of all trials.
     pub bytes: u64,

@@ -20,23 +20,17 @@ use crate::{ClientUsage, CrossCheck, Damage, GeneratorRecord, IntervalRecord};
 pub struct TrialHeader {
     /// Its position in the run, from 0.
     pub index: usize,
-    /// The system's name in the plan.
     pub system: String,
     /// The variant, if the system is one of several that are compared.
     pub variant: Option<VariantRecord>,
-    /// Identity that the system reported.
     pub identity: Identity,
     /// Whether the system runs inside this process, so that the client's CPU time counts its work.
     pub is_embedded: bool,
-    /// The workload of the clients.
     pub workload: WorkloadRecord,
     /// The operations that are timed, in the order of every tally.
     pub operations: Vec<Operation>,
-    /// Concurrent clients.
     pub clients: usize,
-    /// Repetition, from 0.
     pub repetition: u32,
-    /// The load on the system.
     pub load: LoadRecord,
     /// Its place in a seek; `None` when the loads of the run are fixed.
     pub probe: Option<ProbeRecord>,
@@ -57,12 +51,10 @@ pub struct ProbeRecord {
     pub is_confirming: bool,
 }
 
-/// A system that is one of several variants.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VariantRecord {
     /// The system's name in the plan.
     pub of: String,
-    /// Name of the variant.
     pub name: String,
     /// Its position among the variants in the plan, from 0; the others are compared with the first.
     pub place: usize,
@@ -71,10 +63,8 @@ pub struct VariantRecord {
     pub is_baseline_again: bool,
 }
 
-/// The workload of the clients.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct WorkloadRecord {
-    /// Its name in the plan.
     pub name: String,
     /// Kind of workload, such as `sysbench/oltp_read_write`.
     pub kind: String,
@@ -85,17 +75,14 @@ pub struct WorkloadRecord {
     pub rules: Rules,
 }
 
-/// The load on the system.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LoadRecord {
     /// In a sentence, such as `closed loop, 10 s after 2 s of warm-up`.
     pub description: String,
-    /// Worker threads.
     pub threads: usize,
     /// Pause of a client between transactions, Z in Little's law.
     #[serde(rename = "think_time_ns", with = "nanos")]
     pub think_time: Duration,
-    /// Length of one interval.
     #[serde(rename = "interval_ns", with = "nanos")]
     pub interval: Duration,
     /// The CPUs that its threads may use; empty for all.
@@ -109,20 +96,17 @@ pub struct LoadRecord {
     pub calls: Option<CallsRecord>,
 }
 
-/// How clients call an RPC service.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallsRecord {
     /// The method; `None` where the protocol has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub method: Option<String>,
-    /// The connections that the clients share.
     pub connections: usize,
     /// How long a client waits for an answer, ns; `None` without a bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ns: Option<Nanos>,
 }
 
-/// A schedule of arrivals.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OpenRecord {
     /// Mean rate over the measured time as planned, arrivals a second.
@@ -140,7 +124,6 @@ pub struct OpenRecord {
 /// When a phase began and how long it took.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PhaseRecord {
-    /// The phase.
     pub phase: Phase,
     /// When it began, by the wall clock.
     pub started: Timestamp,
@@ -158,7 +141,6 @@ pub struct PhaseRecord {
 /// The facts about a trial that are known at its end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrialEnd {
-    /// How it ended.
     pub status: TrialStatus,
     /// When the measured load began, by the wall clock; `None` when it never did.
     pub measure_started: Option<Timestamp>,
@@ -195,7 +177,6 @@ pub struct TrialEnd {
     pub failed_phase: Option<Phase>,
 }
 
-/// The result of one client.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClientRecord {
     /// Measured transactions that succeeded.
@@ -208,7 +189,6 @@ pub struct ClientRecord {
 /// A trial that was read back.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrialRecord {
-    /// The facts from before the trial.
     pub header: TrialHeader,
     /// Its phases in the order in which they ended.
     pub phases: Vec<PhaseRecord>,
@@ -288,7 +268,6 @@ impl TrialRecord {
         self.header.probe.is_some() && has_begun && is_whole
     }
 
-    /// A trial with a header only.
     pub fn new(header: TrialHeader) -> Self {
         let total = Tally::new(header.operations.len());
         Self {
@@ -380,7 +359,6 @@ impl TrialRecord {
         }
     }
 
-    /// The measured intervals.
     pub fn measured(&self) -> impl Iterator<Item = &IntervalRecord> {
         self.intervals.iter().filter(|interval| interval.phase == Phase::Measure)
     }

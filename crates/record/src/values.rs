@@ -24,7 +24,6 @@ pub(crate) mod nanos {
     }
 }
 
-/// Rows that a phase loaded.
 pub(crate) mod loaded_rows {
     use measure::LoadedRows;
 
@@ -61,7 +60,6 @@ pub(crate) mod loaded_rows {
     }
 }
 
-/// Distribution of arrivals, by name.
 pub(crate) mod arrivals {
     use super::{Arrivals, Deserialize, Deserializer, Error, Serializer};
 
@@ -76,7 +74,6 @@ pub(crate) mod arrivals {
     }
 }
 
-/// A rate as a list of steps.
 pub(crate) mod steps {
     use super::{Deserialize, Deserializer, Error, Rate, Serialize, Serializer, Step};
 

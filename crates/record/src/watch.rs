@@ -24,7 +24,6 @@ pub struct WatchWriter {
     folder: PathBuf,
     file: Appender,
     hosts: usize,
-    /// Created with the first server.
     servers_file: Option<ZippedAppender>,
     servers: usize,
 }
@@ -119,7 +118,6 @@ impl WatchWriter {
         self.file.sync()
     }
 
-    /// Appends a line to the servers' file.
     fn append_line(&mut self, line: &WatchLine) -> Result<(), RecordError> {
         let file = match &mut self.servers_file {
             Some(file) => file,

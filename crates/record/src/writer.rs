@@ -59,7 +59,6 @@ impl RunWriter {
         Ok(writer)
     }
 
-    /// Path of the run's folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }

@@ -10,7 +10,6 @@ use measure::ClockComparison;
 
 use crate::problem::Problem;
 
-/// The most questions.
 const QUESTIONS_MAX: usize = 32;
 /// The fewest questions, however long they take.
 const QUESTIONS_MIN: usize = 4;
@@ -19,12 +18,10 @@ const ENOUGH_NS: u64 = 500_000_000;
 /// How long an answer may take.
 pub(crate) const ANSWER_BOUND: Duration = Duration::from_secs(5);
 
-/// One question of the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reading {
     /// Our clock when it was asked.
     pub(crate) asked_ns: u64,
-    /// Their clock.
     pub(crate) theirs_ns: u64,
     /// Our clock when the answer came.
     pub(crate) answered_ns: u64,

@@ -25,11 +25,9 @@ const DEAF_TICKS_MAX: u32 = 10;
 pub(crate) enum Clock {
     /// It asks itself, and does not answer.
     Asks,
-    /// It answers with what this function returns.
     Answers(fn() -> u64),
 }
 
-/// An answer to a clock question.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ClockAnswer {
     pub(crate) number: u64,

@@ -79,7 +79,6 @@ impl End {
         Ok(Self { _link: link, sender, receiver })
     }
 
-    /// The two directions of the connection.
     pub fn split(&self) -> (Sender, Receiver) {
         (self.sender.clone(), self.receiver.clone())
     }

@@ -9,7 +9,6 @@ use crate::problem::Problem;
 
 /// The most bytes of a body.
 pub(crate) const FRAME_BYTES_MAX: usize = 64 << 20;
-/// Length and kind.
 const HEAD_BYTES: usize = 5;
 const LINE_END: u8 = b'\n';
 /// A buffer that is larger than this is given back when it is empty.
@@ -20,17 +19,19 @@ const MESSAGE: u8 = 2;
 const CLOCK_QUESTION: u8 = 3;
 const CLOCK_ANSWER: u8 = 4;
 
-/// One frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Frame {
-    /// A sign of life.
     Heartbeat,
     /// A message, which may have secrets.
     Message(Zeroizing<Vec<u8>>),
     /// Asks for the time of the other side's clock.
-    ClockQuestion { number: u64 },
-    /// The answer to the question with this number.
-    ClockAnswer { number: u64, at_ns: u64 },
+    ClockQuestion {
+        number: u64,
+    },
+    ClockAnswer {
+        number: u64,
+        at_ns: u64,
+    },
 }
 
 impl Frame {
@@ -94,7 +95,6 @@ pub(crate) struct FrameReader {
 }
 
 impl FrameReader {
-    /// Adds bytes that have come.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         let left = self.bytes.len() - self.read;
         if self.read > 0 && left + bytes.len() <= self.bytes.capacity() {
@@ -146,7 +146,6 @@ impl FrameReader {
         Ok(Some(decoded))
     }
 
-    /// Whether the bytes end within a frame.
     #[cfg(test)]
     pub(crate) fn is_within_frame(&self) -> bool {
         self.read < self.bytes.len()
@@ -160,7 +159,6 @@ impl FrameReader {
         }
     }
 
-    /// How many bytes it has room for.
     #[cfg(test)]
     pub(crate) fn capacity_bytes(&self) -> usize {
         self.bytes.capacity()

@@ -11,11 +11,9 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use system::watch::{own_boot, own_identity};
 
-/// The running program.
 pub(crate) const OWN_PROGRAM: &str = "/proc/self/exe";
 /// The version of this program, which both ends must have.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
-/// Bytes of a program that are read at once.
 const READ_BYTES: usize = 256 << 10;
 
 /// The first message of the other end.

@@ -19,7 +19,7 @@ pub const HOST_WATCH_COMMAND: &str = "watch-host";
 
 /// How often a wait for an answer asks whether to give up.
 const TICK: Duration = Duration::from_millis(100);
-/// So many ticks may an answer take.
+/// An answer may take this many ticks.
 const ANSWER_TICKS: u32 = 50;
 /// More processes than this are not watched, and a host that reports more is refused.
 pub(crate) const PROCESSES_MAX: usize = 64;
@@ -28,7 +28,6 @@ pub(crate) const TEXT_BYTES_MAX: usize = 256;
 /// More disks than this are not taken.
 const DISKS_MAX: usize = 4_096;
 
-/// What to watch on a host.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostWatchRequest {
     /// Addresses of servers: processes that listen on them there are watched.
@@ -39,26 +38,21 @@ pub struct HostWatchRequest {
     pub generators: Vec<ProcessIdentity>,
 }
 
-/// What is asked of the dyno there.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum Question {
-    /// What there is to watch. It begins to sample.
     Describe(HostWatchRequest),
-    /// The counters.
     Read,
 }
 
 /// An answer: the JSON of the record, because readings leave out what is not known.
 type Answer = Result<Vec<u8>, String>;
 
-/// A host that a dyno there watches.
 #[derive(Debug)]
 pub struct RemoteHost {
     /// It ends the dyno there when it is dropped.
     peer: Peer,
     sender: Sender,
     receiver: Receiver,
-    /// The number of processes in each reading.
     processes: usize,
 }
 
@@ -83,7 +77,6 @@ impl RemoteHost {
         !boot.is_empty() && *boot == own_boot()
     }
 
-    /// Whether the dyno there is still connected.
     pub fn is_connected(&self) -> bool {
         self.peer.is_connected()
     }
@@ -145,7 +138,6 @@ pub(crate) fn description(json: &[u8]) -> anyhow::Result<Host> {
     Ok(host)
 }
 
-/// A reading of a host on which so many processes are watched.
 pub(crate) fn reading(json: &[u8], processes: usize) -> anyhow::Result<HostReading> {
     let reading: HostReading = serde_json::from_slice(json).context("a reading is wrong")?;
     if reading.processes.len() != processes {

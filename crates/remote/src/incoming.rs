@@ -11,7 +11,6 @@ use zeroize::{Zeroize, Zeroizing};
 use crate::problem::Problem;
 use crate::queue::Bytes;
 
-/// Bytes that are read at once.
 const READ_BYTES: usize = 64 << 10;
 /// Parts that wait to be dealt with.
 const PARTS_MAX: usize = 4;
@@ -67,7 +66,6 @@ impl Incoming {
         Ok(Self { parts, rest: Bytes::default() })
     }
 
-    /// Waits for bytes.
     pub(crate) fn wait(&mut self, bound: Duration) -> Came {
         if !self.rest.is_empty() {
             let bytes = std::mem::take(&mut self.rest);
@@ -112,7 +110,6 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    /// Adds bytes that have come.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
     }
@@ -139,7 +136,6 @@ impl Lines {
         Ok(Some(line))
     }
 
-    /// The bytes behind the lines.
     pub(crate) fn rest(self) -> Bytes {
         self.bytes
     }

@@ -106,7 +106,7 @@ impl Link {
         if !self.shared.outgoing.push_urgent(question) {
             return Err(Problem::Closed);
         }
-        // An earlier question may have been given up, and be answered now; it was one, and not many.
+        // The answer to an earlier question, which timed out, may arrive first. More than a few such answers are a fault.
         for _ in 0..OTHER_ANSWERS_MAX {
             let answer =
                 answers.recv_timeout(clock::ANSWER_BOUND).map_err(|error| match error {

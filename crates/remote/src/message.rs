@@ -6,7 +6,6 @@ use zeroize::Zeroizing;
 
 use crate::problem::Problem;
 
-/// The first allocation of a message.
 const FIRST_BYTES: usize = 256;
 
 /// Bytes that grow without leaving copies behind.

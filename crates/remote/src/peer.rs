@@ -25,7 +25,6 @@ pub struct StartOptions {
     pub command: &'static str,
     /// Whether a copy of the program stays there for later runs.
     pub keep_copies: bool,
-    /// The program.
     pub program: PathBuf,
     /// How long a step of the start may take without any progress.
     pub bound: Duration,
@@ -75,7 +74,6 @@ impl Peer {
         self
     }
 
-    /// Its host, and the build of its program.
     pub fn hello(&self) -> &HostFacts {
         &self.facts
     }

@@ -4,7 +4,6 @@ use std::fmt;
 
 use crate::frame::FRAME_BYTES_MAX;
 
-/// What has ended a connection.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
     /// The other side is gone, or has closed.
@@ -30,7 +29,6 @@ pub enum Problem {
 /// The same with what the program that makes the connection has said, such as ssh.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkError {
-    /// What has ended the connection.
     pub problem: Problem,
     /// The exit status and the last words of that program; empty when there are none.
     pub said: String,

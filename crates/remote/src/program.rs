@@ -98,7 +98,6 @@ fn architecture(machine: &str) -> &str {
     }
 }
 
-/// The CRC of POSIX and the length.
 fn cksum(mut source: impl BufRead) -> std::io::Result<(u32, u64)> {
     let table = table();
     let step = |crc: u32, byte: u8| (crc << 8) ^ table[usize::from((crc >> 24) as u8 ^ byte)];

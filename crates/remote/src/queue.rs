@@ -9,9 +9,9 @@ use zeroize::Zeroizing;
 /// Bytes that are wiped when they are dropped.
 pub(crate) type Bytes = Zeroizing<Vec<u8>>;
 
-/// As many bytes wait at most, or a single item that is larger.
+/// At most this many bytes wait, or a single item that is larger.
 const BYTES_MAX: usize = 4 << 20;
-/// As many items that jump the queue wait at most.
+/// At most this many items that jump the queue wait.
 const URGENT_MAX: usize = 256;
 
 /// The queue. Both sides may be used by several threads.
@@ -45,7 +45,6 @@ pub(crate) enum Pushed {
     Yes,
     /// There was no room for it in time; here it is again.
     Full(Bytes),
-    /// The queue has ended.
     Ended,
 }
 
@@ -53,9 +52,7 @@ pub(crate) enum Pushed {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Popped {
     Item(Bytes),
-    /// None came in time.
     None,
-    /// The queue has ended.
     Ended,
 }
 
@@ -154,7 +151,6 @@ impl Queue {
         self.state().in_work > 0
     }
 
-    /// Adds no more items.
     pub(crate) fn close(&self) {
         let mut state = self.state();
         state.end = state.end.or(Some(End::Closed));

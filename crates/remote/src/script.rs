@@ -15,7 +15,6 @@ use std::io::Read;
 
 use anyhow::Context;
 
-/// The lines of the script.
 const LINES: &str = include_str!("script.sh");
 /// The program has been found.
 pub(crate) const KEPT: &str = "dyno-kept";
@@ -23,7 +22,6 @@ pub(crate) const KEPT: &str = "dyno-kept";
 pub(crate) const SEND: &str = "dyno-send";
 /// Why the script has given up follows.
 pub(crate) const REFUSED: &str = "dyno-refused ";
-/// Bytes of a mark.
 const MARK_BYTES: usize = 8;
 
 /// The script in one line without `'`, `\` and `!`, so that every login shell takes it in single quotes: sh, csh, fish.
@@ -58,7 +56,6 @@ pub(crate) struct Opening {
     pub(crate) sum: Sum,
 }
 
-/// Sums of files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sum {
     Sha256,

@@ -23,13 +23,10 @@ const LOOKS: usize = 20;
 
 /// What all users of a connection share.
 pub(crate) struct Shared {
-    /// What is written.
     pub(crate) outgoing: Queue,
-    /// How many bytes have been written.
     pub(crate) written: AtomicU64,
     /// Whether frames are sent: only then there are heartbeats.
     pub(crate) is_framed: AtomicBool,
-    /// Messages that have come.
     pub(crate) messages: Queue,
     error: Mutex<Option<LinkError>>,
 }
@@ -112,7 +109,6 @@ impl Shared {
         }
     }
 
-    /// Whether all bytes were written.
     fn write_all(&self, target: &mut impl Write, mut bytes: &[u8]) -> bool {
         while !bytes.is_empty() {
             match target.write(bytes) {

@@ -42,7 +42,6 @@ fn ssh(destination: &str, port: Option<u16>, script: Script<'_>) -> Command {
     command
 }
 
-/// The command for this machine.
 pub(crate) fn local(program: &Path, command: &str) -> Command {
     let mut local = system::command(program);
     local.arg(command);

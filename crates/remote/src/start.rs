@@ -34,7 +34,6 @@ const CHUNK_BYTES: usize = 256 << 10;
 /// How long to wait for the exit status and the last words of the program that makes the connection, for a message.
 const STATUS_BOUND: Duration = Duration::from_millis(300);
 
-/// Starts a dyno.
 pub(crate) fn start(
     place: &Place,
     options: &StartOptions,
@@ -218,7 +217,6 @@ struct Idle {
     written: u64,
 }
 
-/// What the other end says of itself.
 fn first_message(peer: &Peer, bound: Duration, stop: &dyn Fn() -> bool) -> anyhow::Result<Hello> {
     let (_, receiver) = peer.split();
     let ticks = bound.div_duration_f64(TICK) as u64;

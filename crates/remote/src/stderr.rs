@@ -8,11 +8,8 @@ use std::time::Duration;
 
 use anyhow::Context;
 
-/// Bytes that are kept.
 const BYTES_MAX: usize = 4 << 10;
-/// Lines that are shown.
 const LINES_MAX: usize = 6;
-/// Bytes that are read at once.
 const READ_BYTES: usize = 4 << 10;
 /// How long to wait at a pipe that another program has set to not block.
 const UNBLOCKED_PAUSE: Duration = Duration::from_millis(10);

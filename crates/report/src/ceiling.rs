@@ -71,7 +71,6 @@ fn sizes(ceiling: &Ceiling) -> String {
 pub(crate) enum Mode {
     /// One request in flight on each connection.
     Single,
-    /// Several.
     Pipelined,
 }
 
@@ -88,7 +87,6 @@ pub(crate) fn part(trial: &Trial<'_>, mode: Mode) -> Option<f64> {
     Some(trial.summary.queries_per_s / carried)
 }
 
-/// The heading of [`by_trial`].
 pub(crate) const TITLE: &str = "What the paths to the systems carry";
 /// Explains the table of [`by_trial`].
 pub(crate) const NOTE: &str = "A path is measured by dyno's own load generator and echo server with requests and \

@@ -8,18 +8,13 @@ use crate::number::{TimeUnit, number, percent, percentile_name};
 use crate::operations::measured;
 use crate::watch::cost::of_servers;
 
-/// A figure that systems are compared by.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Figure {
-    /// Transactions a second.
     Throughput,
-    /// Statements a second.
     Queries,
     /// Mean latency, ns.
     Mean,
-    /// Latency at this percentile, ns.
     Latency(f64),
-    /// Cost of a query on the servers.
     Cost(CostFigure),
     /// Transactions that failed, as a part of all.
     Failed,
@@ -31,7 +26,6 @@ impl Figure {
         Self::Latency(percentiles.get(1).or(percentiles.first()).copied().unwrap_or(95.0))
     }
 
-    /// The figure by which rounds end.
     pub(crate) fn of_rule(figure: PreciseFigure) -> Self {
         match figure {
             PreciseFigure::Throughput => Self::Throughput,
@@ -40,7 +34,6 @@ impl Figure {
         }
     }
 
-    /// Whether a lower value is faster.
     pub(crate) fn is_time(self) -> bool {
         matches!(self, Self::Mean | Self::Latency(_))
     }
@@ -61,7 +54,7 @@ impl Figure {
     }
 
     /// Its value in a trial; of a latency that is known only within bounds, or only from below, the least that it can be.
-    pub(crate) fn least(self, trial: &Trial<'_>) -> Option<f64> {
+    fn least(self, trial: &Trial<'_>) -> Option<f64> {
         let summary = &trial.summary;
         match self {
             Self::Throughput => Some(summary.transactions_per_s),
@@ -112,7 +105,6 @@ impl Figure {
         }
     }
 
-    /// Its name in conditions and for programs.
     pub(crate) fn key(self) -> String {
         match self {
             Self::Throughput => "tps".to_owned(),
@@ -123,7 +115,6 @@ impl Figure {
         }
     }
 
-    /// The figure with this [`Figure::key`].
     pub(crate) fn from_key(key: &str) -> Option<Self> {
         let costs = CostFigure::ALL.iter().map(|figure| Self::Cost(*figure));
         let plain = [Self::Throughput, Self::Queries, Self::Mean, Self::Failed].into_iter();
@@ -133,7 +124,6 @@ impl Figure {
         })
     }
 
-    /// Its name in a table with its unit.
     pub(crate) fn unit_name(self, unit: TimeUnit) -> String {
         match self {
             Self::Mean | Self::Latency(_) => format!("{} {}", self.name(), unit.name()),
@@ -151,7 +141,6 @@ impl Figure {
         }
     }
 
-    /// A value with its unit, where it has one.
     pub(crate) fn show_alone(self, value: f64) -> String {
         match self {
             Self::Mean | Self::Latency(_) => crate::number::latency(value),

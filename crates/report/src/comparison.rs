@@ -42,7 +42,6 @@ pub(crate) fn groups<'d, 'a>(digest: &'d Digest<'a>) -> Vec<Group<'d, 'a>> {
     groups
 }
 
-/// Names a figure of a point in findings.
 pub(crate) fn place(point: &Point<'_>, figure: Figure) -> String {
     let load = load_text(point.clients, point.rate);
     format!("{}, {}, {load}: {}", point.system, point.workload, figure.name())
@@ -68,7 +67,6 @@ fn of_points<'d, 'a>(digest: &'d Digest<'a>) -> Vec<Group<'d, 'a>> {
 }
 
 impl<'d, 'a> Group<'d, 'a> {
-    /// When the rounds end by themselves.
     pub(crate) fn rule(&self) -> Option<&'a RoundsRule> {
         self.digest.run.header.rounds.as_ref()
     }
@@ -120,13 +118,11 @@ impl<'d, 'a> Group<'d, 'a> {
         }
     }
 
-    /// The row of a variant's point.
     fn row(&self, point: &Point<'_>) -> Option<&'d Row> {
         let at = self.place_of(point)?;
         self.rows.iter().find(|row| row.point == Some(at))
     }
 
-    /// The place of a point in the digest.
     fn place_of(&self, point: &Point<'_>) -> Option<usize> {
         self.digest.points.iter().position(|known| std::ptr::eq(known, point))
     }
@@ -200,7 +196,6 @@ impl<'d, 'a> Group<'d, 'a> {
         of_rule.filter(|figure| figure.is_time()).unwrap_or_else(of_run)
     }
 
-    /// The least relative difference that matters.
     pub(crate) fn least_difference(&self) -> f64 {
         self.digest.run.header.least_difference
     }
@@ -215,7 +210,6 @@ impl<'d, 'a> Group<'d, 'a> {
         if has_rate { self.latency() } else { Figure::Throughput }
     }
 
-    /// Remarks below the table.
     pub(crate) fn notes(&self) -> Vec<String> {
         let noise = self.again.map(|_| noise_floor::NOTE.to_owned());
         let windows = windows::note(self.digest);
@@ -281,7 +275,6 @@ impl<'d, 'a> Group<'d, 'a> {
         })
     }
 
-    /// The figures of the table.
     fn figures(&self) -> [Figure; 2] {
         [Figure::Throughput, self.latency()]
     }
@@ -355,7 +348,6 @@ impl<'d, 'a> Group<'d, 'a> {
         self.digest.under_test_in(|header| systems.contains(&header.system.as_str()))
     }
 
-    /// The table's caption.
     pub(crate) fn caption(&self) -> String {
         let crashes = self.crashes(&self.points(self.baseline()));
         let crashed = match crashes {
@@ -367,10 +359,8 @@ impl<'d, 'a> Group<'d, 'a> {
     }
 }
 
-/// The caption of the table of differences.
 const DIFFERENCES: &str = "What distinguishes the variants";
 
-/// How to read the table.
 pub(crate) const NOTE: &str = "Ratios are geometric means over rounds, each of which measured every variant once, started afresh, in a \
      balanced order. Beside each ratio are the figures that it is made of: geometric means over the rounds in which \
      both variants ended as planned. Tables of results have medians over every trial that counts instead, so they can \

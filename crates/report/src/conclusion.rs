@@ -22,20 +22,15 @@ pub(crate) use swept::points_of;
 pub(crate) use trials::{behind_all, none_believed, not_valid, reasons};
 pub(crate) use words::Code;
 
-/// The heading of the conclusions.
 pub(crate) const TITLE: &str = "Conclusions";
 
-/// Values by name.
 pub(crate) type Values = Vec<(&'static str, Value)>;
 
-/// One conclusion.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Conclusion {
-    /// What it says.
     pub(crate) code: Code,
     /// Its values by name; a name ends with the unit.
     pub(crate) values: Values,
-    /// Where its figures are.
     pub(crate) place: Option<Place>,
 }
 
@@ -63,7 +58,6 @@ impl Place {
         }
     }
 
-    /// What a link to it is called.
     pub(crate) fn label(self) -> &'static str {
         match self {
             Self::Workload(_) | Self::Variants(_) | Self::Seek(_) | Self::Trial(_) => "plot",
@@ -72,7 +66,6 @@ impl Place {
         }
     }
 
-    /// The heading of its section in Markdown.
     fn heading(self, digest: &Digest<'_>) -> String {
         match self {
             Self::Workload(at) => {
@@ -104,7 +97,6 @@ impl Conclusion {
         Self { code, values, place }
     }
 
-    /// The conclusion in a sentence.
     pub(crate) fn text(&self) -> String {
         let parts = [self.code.template(), words::NOT_VALID];
         let text: String =
@@ -112,7 +104,6 @@ impl Conclusion {
         if text.ends_with('.') { text } else { format!("{text}.") }
     }
 
-    /// The conclusion for programs.
     pub(crate) fn json(&self) -> serde_json::Value {
         json!({
             "code": self.code.name(),
@@ -141,7 +132,6 @@ fn drawn(digest: &Digest<'_>) -> Vec<Conclusion> {
     answers
 }
 
-/// All of them for programs.
 pub(crate) fn json(digest: &Digest<'_>) -> Vec<serde_json::Value> {
     let one = |conclusion: &Conclusion| {
         let mut value = conclusion.json();
@@ -155,7 +145,6 @@ fn text(text: impl Into<String>) -> Value {
     Value::Text(text.into())
 }
 
-/// The counted trials of some points.
 fn counted<'d, 'a>(digest: &'d Digest<'a>, points: &[&Point<'_>]) -> Vec<&'d Trial<'a>> {
     let trials = points.iter().flat_map(|point| &point.counted);
     trials.map(|at| &digest.trials[*at]).collect()

@@ -15,7 +15,6 @@ use crate::tables::{load_cells, load_columns, name_columns, names};
 
 pub(crate) use operations::{of_operation_json, of_operations};
 
-/// The figures that have intervals.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Estimated {
     Transactions,
@@ -33,10 +32,8 @@ pub(crate) struct Confidence {
     origin: Origin,
 }
 
-/// What an interval is computed from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Origin {
-    /// Several trials.
     Between(Method),
     /// The intervals of one trial, which are worth so many independent samples.
     Within(f64),
@@ -63,7 +60,6 @@ impl Estimated {
         fixed.into_iter().chain(percentiles.iter().copied().map(Self::Percentile)).collect()
     }
 
-    /// Its interval within a trial.
     pub(crate) fn within(self, within: &Within) -> Option<Confidence> {
         let interval = match self {
             Self::Transactions => within.transactions_per_s,
@@ -85,7 +81,6 @@ impl Estimated {
         interval.map(Confidence::from)
     }
 
-    /// Its value in a trial, and whether it is only a lower bound.
     fn value(self, summary: &Summary) -> (f64, bool) {
         match self {
             Self::Transactions => (summary.transactions_per_s, false),
@@ -115,7 +110,6 @@ impl Estimated {
         }
     }
 
-    /// Its name in files, without the unit.
     fn name(self) -> String {
         match self {
             Self::Transactions => "transactions".to_owned(),
@@ -130,7 +124,6 @@ impl Estimated {
         format!("{}{}", self.name(), self.unit())
     }
 
-    /// The head of its column.
     fn head(self, unit: TimeUnit) -> String {
         match self {
             Self::Transactions => "tps".to_owned(),
@@ -203,7 +196,6 @@ pub(crate) fn csv_columns(percentiles: &[f64]) -> Vec<(String, Estimated, End)> 
     Estimated::all(percentiles).into_iter().flat_map(ends).collect()
 }
 
-/// An end of an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     Low,
@@ -219,7 +211,6 @@ pub(crate) fn csv_cell(interval: Option<Confidence>, end: End) -> String {
     end.map_or(String::new(), |end| end.to_string())
 }
 
-/// Whether a table of results has intervals.
 pub(crate) fn are_known(digest: &Digest<'_>) -> bool {
     let is_known = |point: &Point<'_>| Estimated::Transactions.interval(digest, point).is_some();
     digest.is_repeated() || digest.points.iter().any(is_known)
@@ -253,7 +244,6 @@ pub(crate) fn table(digest: &Digest<'_>, workload: Option<&str>) -> Table {
 }
 
 impl Confidence {
-    /// What it is computed from, of so many trials.
     fn source(&self, trials: usize) -> String {
         match self.origin {
             Origin::Between(_) => several(trials as u64, "trial", "trials"),

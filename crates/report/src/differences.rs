@@ -4,7 +4,6 @@ use record::Identity;
 
 use crate::table::Table;
 
-/// Names with their values.
 pub(crate) type Facts = Vec<(String, String)>;
 
 /// A row for each fact that is not the same for all of these, a column for each of them.

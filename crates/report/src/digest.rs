@@ -56,12 +56,10 @@ pub struct Digest<'a> {
     pub(crate) conclusions: OnceLock<Vec<Conclusion>>,
 }
 
-/// One trial with its summary.
 #[derive(Debug)]
 pub(crate) struct Trial<'a> {
     pub(crate) record: &'a TrialRecord,
     pub(crate) summary: Summary,
-    /// The operations that were due in the measured window.
     pub(crate) due: Vec<OperationTally>,
     pub(crate) findings: Vec<Finding>,
     /// What it shows of the bounds of a seek, if it is a trial of one.
@@ -149,7 +147,6 @@ impl<'a> Digest<'a> {
         self.points.iter().any(|point| point.trials.len() > 1)
     }
 
-    /// Whether any trial was an open loop.
     pub(crate) fn is_open(&self) -> bool {
         self.points.iter().any(|point| point.rate.is_some())
     }
@@ -356,7 +353,6 @@ impl<'a> Trial<'a> {
         format!("{} {}, {load}{probe}", header.system, header.workload.name)
     }
 
-    /// Why the trial failed.
     pub(crate) fn reason(&self) -> Option<&'a str> {
         self.record.end.as_ref()?.status.reason()
     }
@@ -400,13 +396,11 @@ impl<'a> Trial<'a> {
         self.record.end.as_ref()?.failures.of(key)
     }
 
-    /// Whether the server crashed in this trial.
     pub(crate) fn has_crashed(&self) -> bool {
         self.record.end.as_ref().is_some_and(|end| matches!(end.status, TrialStatus::Crashed(_)))
     }
 }
 
-/// The measured intervals.
 fn slices(record: &TrialRecord) -> Vec<Slice> {
     let slice = |interval: &IntervalRecord| Slice {
         seconds: interval.seconds(),
@@ -420,7 +414,6 @@ fn slices(record: &TrialRecord) -> Vec<Slice> {
     record.measured().map(slice).collect()
 }
 
-/// An operation in the measured intervals.
 fn operation_slices(record: &TrialRecord, at: usize) -> Vec<OperationSlice<'_>> {
     let of = record.measured().filter_map(|interval| interval.operation(at));
     of.map(|(succeeded, latencies)| OperationSlice { succeeded, latencies }).collect()
@@ -444,7 +437,6 @@ pub(crate) fn load_text(clients: usize, rate: Option<&Rate>) -> String {
     rate.map_or(clients.clone(), |rate| format!("{clients}, {rate}"))
 }
 
-/// The cross-check of a trial; `None` when it is missing.
 pub(crate) fn cross_checked(end: Option<&TrialEnd>) -> Option<&Counted> {
     match end?.cross_check.as_ref()? {
         CrossCheck::Counted(counted) => Some(counted),

@@ -105,7 +105,6 @@ fn warm_up_text(warm_up: SteadyWarmUp, trial: &Trial<'_>) -> String {
 /// A smaller drift, a minute, is not told from none.
 const DRIFT_MIN: f64 = 0.001;
 
-/// How large a drift would have been seen.
 fn seen_drift(per_minute: f64) -> String {
     let least = percent(per_minute.max(DRIFT_MIN));
     format!("; a drift of more than {least} per minute would have been seen")

@@ -11,7 +11,6 @@ use crate::template::{self, fill, show};
 #[derive(Debug)]
 pub(crate) struct Group {
     severity: Severity,
-    /// The observation.
     headline: &'static str,
     /// Its meaning for the figures, and what to do about it.
     pub(crate) meaning: &'static str,
@@ -29,7 +28,6 @@ impl Group {
     }
 }
 
-/// Every finding of a run, grouped by kind, the most serious first.
 pub(crate) fn groups(digest: &Digest<'_>) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for trial in &digest.trials {
@@ -77,7 +75,6 @@ fn place(digest: &Digest<'_>, trial: &Trial<'_>, finding: &Finding) -> String {
     if figures.is_empty() { text } else { format!("{text}: {figures}") }
 }
 
-/// A finding as a sentence.
 pub(crate) fn sentence(finding: &Finding) -> String {
     let (headline, meaning, _) = words(finding.code);
     match figures(finding) {
@@ -109,13 +106,11 @@ pub(crate) fn headline(code: Code) -> &'static str {
     words(code).0
 }
 
-/// The name of the subject, if it has one.
 fn subject(finding: &Finding) -> Option<&str> {
     let has_name = !matches!(finding.subject, Subject::Run | Subject::Trial);
     has_name.then(|| finding.subject.parts().1)
 }
 
-/// A finding as JSON.
 pub(crate) fn json(finding: &Finding) -> serde_json::Value {
     let (of, _) = finding.subject.parts();
     json!({

@@ -5,7 +5,6 @@ use analysis::{GeneratorSummary, Latency, WorkersSummary};
 use crate::digest::{Digest, Trial};
 use crate::number::{bounded, latency, latency_ns, percent};
 
-/// In place of a figure.
 const UNKNOWN: &str = "not known: the kernel does not report it, or the trial was too short";
 
 /// The figures of a trial in words: label and value.
@@ -120,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn records_of_earlier_versions_have_no_such_figures() {
+    fn a_trial_without_generators_has_no_such_figures() {
         let mut run = sample::stalled();
         run.trials[0].end.as_mut().unwrap().generators.clear();
         let digest = Digest::new(&run);

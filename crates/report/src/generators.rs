@@ -54,7 +54,6 @@ pub(crate) fn by_point(digest: &Digest<'_>) -> Table {
     table(&trials.collect::<Vec<_>>(), &digest.run.header.percentiles)
 }
 
-/// The generators of one trial.
 pub(crate) fn of_trial(trial: &Trial<'_>, percentiles: &[f64]) -> Table {
     table(&[trial], percentiles).without_columns(|head, _| head == "load")
 }
@@ -96,7 +95,6 @@ fn table(trials: &[&Trial<'_>], percentiles: &[f64]) -> Table {
     table.without_columns(|_, cells| cells.iter().all(|cell| *cell == "-")).without_empty_remarks()
 }
 
-/// What a generator got through.
 fn load_cells(part: &Part<'_>, unit: TimeUnit, percentiles: &[f64]) -> Vec<String> {
     let latency = part.latency.known();
     let show =

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use crate::digest::Trial;
 use crate::number::{bounded, latency, number, several};
 
-/// The percentile that is shown.
 const PERCENT: f64 = 99.0;
 
 /// The figures of a trial that this process has measured, as its report has them, such as `782 tps, 15,640 qps, p99
@@ -32,7 +31,6 @@ pub fn trial_headline(record: &TrialRecord) -> String {
     )
 }
 
-/// The complete trial with the highest throughput.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BestTrial {
     transactions_per_s: f64,

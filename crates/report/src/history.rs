@@ -24,7 +24,6 @@ pub(crate) use views::{MISSING, change_text};
 /// A shorter series has no change point that either test could show.
 const RUNS_MIN: usize = 3;
 
-/// The figures of one stored run.
 #[derive(Clone, Debug)]
 pub struct HistoryRun {
     folder: PathBuf,
@@ -35,7 +34,6 @@ pub struct HistoryRun {
     missing: Vec<String>,
 }
 
-/// What a series is of.
 #[derive(Clone, Debug, PartialEq)]
 struct Of {
     workload: String,
@@ -44,19 +42,14 @@ struct Of {
     figure: Estimated,
 }
 
-/// A run that the history leaves out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Its folder.
     pub folder: PathBuf,
-    /// Why.
     pub reason: String,
 }
 
-/// How changes are told from chance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChangeCriteria {
-    /// The test.
     pub test: ChangeTest,
     /// The largest p-value of a change.
     pub level: f64,
@@ -82,11 +75,9 @@ pub(crate) struct Series {
     pub(crate) changes: Vec<ChangePoint>,
 }
 
-/// The first run after a change.
 #[derive(Debug)]
 pub(crate) struct RunChange {
     pub(crate) run: usize,
-    /// The run before it.
     before: usize,
     /// What differs between the two; `None` until it is known.
     differences: Option<Vec<Difference>>,
@@ -208,7 +199,6 @@ impl History {
         Self { plan: plan.to_owned(), criteria, runs, left_out, series, changes }
     }
 
-    /// Whether any figure changed.
     pub fn has_change(&self) -> bool {
         !self.changes.is_empty()
     }
@@ -237,7 +227,6 @@ impl History {
         })
     }
 
-    /// The folder of a run.
     fn folder(&self, run: usize) -> &Path {
         &self.runs[run].folder
     }

@@ -27,7 +27,6 @@ use crate::{
 
 use document::{closing, opening};
 
-/// Trials are shown open up to this number.
 const OPEN_TRIALS_MAX: usize = 2;
 
 /// Tables of operations and costs are collapsed from this number of rows on.
@@ -197,7 +196,6 @@ fn places(group: &Group) -> String {
     }
 }
 
-/// The findings of one trial.
 fn findings(trial: &Trial<'_>) -> String {
     let mut body = String::new();
     for group in of_trial(trial) {
@@ -420,7 +418,6 @@ fn one_trial(digest: &Digest<'_>, trial: &Trial<'_>, at: usize, open: bool) -> S
     out
 }
 
-/// The plans of the queries.
 fn plans(trial: &Trial<'_>) -> String {
     let plans = trial.record.plans.iter().map(|plan| {
         let (name, text) = (escape(&plan.operation), escape(&plan.text));
@@ -450,7 +447,6 @@ fn own_metrics(trial: &Trial<'_>, at: usize) -> String {
     format!("<h3>What the servers report</h3>\n{figures}{absent}")
 }
 
-/// Plots side by side.
 fn figures(charts: &[Chart], id: &str) -> String {
     let charts = charts.iter().enumerate();
     let figures: String = charts.map(|(at, chart)| chart.html(&format!("{id}-{at}"))).collect();

@@ -33,7 +33,6 @@ use crate::watch;
 use crate::whole::everywhere;
 use crate::windows;
 
-/// Version of the format of this view.
 const VERSION: u32 = 1;
 
 /// One JSON object with the run, its points (systems x workloads x clients over repetitions) and its
@@ -68,7 +67,6 @@ impl Serialize for Trials<'_, '_> {
     }
 }
 
-/// The fields of the whole run.
 fn of_run(digest: &Digest<'_>) -> Map<String, Value> {
     let run = digest.run;
     let header = &run.header;
@@ -300,7 +298,6 @@ fn trial(trial: &Trial<'_>, percentiles: &[f64]) -> Value {
     value
 }
 
-/// Which trial it is, and how it ended.
 pub(crate) fn identity(trial: &Trial<'_>) -> Value {
     let header = &trial.record.header;
     let end = trial.record.end.as_ref();
@@ -453,7 +450,6 @@ fn outage(outage: &Outage) -> Value {
     })
 }
 
-/// How evenly clients were served.
 pub(crate) fn fairness(fairness: Fairness) -> Value {
     json!({
         "mean": fairness.mean,

@@ -25,7 +25,6 @@ pub(crate) fn latency(latency: &Latency) -> Value {
     value
 }
 
-/// Names of the figures that are lower bounds.
 pub(crate) fn lower_bounds(latency: &Latency) -> Vec<String> {
     let bounds = latency.percentiles.iter().filter(|(_, bounds)| !bounds.is_exact());
     let percentiles = bounds.map(|(percent, _)| format!("{}_ns", percentile_name(*percent)));

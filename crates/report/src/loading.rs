@@ -43,7 +43,6 @@ pub(crate) fn table(digest: &Digest<'_>) -> Table {
     table
 }
 
-/// The rows that the phases before a trial loaded.
 fn of<'t>(trial: &'t Trial<'_>) -> impl Iterator<Item = &'t LoadedRows> {
     trial.record.phases.iter().filter_map(|phase| phase.loaded.as_ref())
 }

@@ -77,7 +77,6 @@ fn section(out: &mut String, title: &str, table: &Table) {
     }
 }
 
-/// A section with a note below its table.
 fn noted(out: &mut String, title: &str, table: &Table, note: &str) {
     if !table.is_empty() {
         section(out, title, table);

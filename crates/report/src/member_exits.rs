@@ -39,7 +39,6 @@ pub(crate) fn logs<'a>(trial: &'a Trial<'_>) -> impl Iterator<Item = (String, &'
     logged.map(|exit| (format!("End of the log of {}", exit.member), exit.log.as_str()))
 }
 
-/// The same as JSON.
 pub(crate) fn json(trial: &Trial<'_>) -> Vec<Value> {
     let exit = |exit: &MemberExit| {
         json!({

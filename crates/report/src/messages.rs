@@ -22,7 +22,6 @@ pub(crate) struct Messages {
     queries_per_s: f64,
 }
 
-/// One direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Direction {
     /// Bytes of requests or responses for each query, before encryption and without headers.
@@ -226,7 +225,6 @@ pub(crate) fn absences(digest: &Digest<'_>) -> Vec<String> {
     said
 }
 
-/// The traffic of a trial as JSON.
 pub(crate) fn json(trial: &Trial<'_>) -> Value {
     let way = |way: &Direction| {
         json!({

@@ -6,13 +6,11 @@ use crate::comparison::{Group, groups, place};
 use crate::digest::Digest;
 use crate::number::percent;
 
-/// The head of its column.
 pub(crate) const HEAD: &str = "noise floor";
 
 /// Marks a verdict on a difference that is not larger.
 pub(crate) const WITHIN: &str = ", within the noise floor";
 
-/// How to read the column.
 pub(crate) const NOTE: &str = "Noise floor: every round measured the baseline twice, and this is the end of the 95 % interval of that \
                                ratio that is farther from 1. A difference that is not larger cannot be told from \
                                none here, whatever its verdict.";

@@ -52,7 +52,6 @@ fn grouped(digits: &str) -> String {
     out
 }
 
-/// A fraction in per cent.
 pub(crate) fn percent(part: f64) -> String {
     let value = part * 100.0;
     let text = if value.abs() >= 9.95 || value == 0.0 {
@@ -95,7 +94,6 @@ impl TimeUnit {
         }
     }
 
-    /// The unit that suits one value.
     pub(crate) fn for_value(value_ns: f64) -> Self {
         match value_ns {
             value if value < 1e6 => Self::Microsecond,
@@ -136,7 +134,6 @@ pub(crate) fn bounded(text: String, is_bound: bool) -> String {
     if is_bound { format!("\u{2265} {text}") } else { text }
 }
 
-/// A latency with the unit that suits it.
 pub fn latency(value_ns: f64) -> String {
     let unit = TimeUnit::for_value(value_ns);
     format!("{} {}", unit.show(value_ns), unit.name())
@@ -157,7 +154,6 @@ pub(crate) fn duration(duration: Duration) -> String {
     }
 }
 
-/// An amount of memory.
 pub(crate) fn memory(bytes: u64) -> String {
     const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
     let mut value = bytes as f64;

@@ -75,7 +75,6 @@ fn measured_between(trial: &Trial<'_>, format: &str) -> Vec<String> {
     measured(trial).map(|time| shown(time).unwrap_or_default()).into()
 }
 
-/// A row for each operation of one trial.
 pub(crate) fn of_trial(digest: &Digest<'_>, trial: &Trial<'_>) -> Table {
     let means = trial.summary.operations.iter().map(|operation| operation.latency.mean_ns);
     let unit = TimeUnit::for_smallest(means);
@@ -132,7 +131,6 @@ fn add_operations(table: &mut Table, trial: &Trial<'_>, around: &RowContext, uni
 /// The name of all transactions of a trial together.
 pub(crate) const TOTAL: &str = "TOTAL";
 
-/// Whether a trial has several kinds of transactions.
 fn has_several_transactions(trial: &Trial<'_>) -> bool {
     let operations = trial.summary.operations.iter();
     operations.filter(|operation| operation.kind == OperationKind::Transaction).count() > 1

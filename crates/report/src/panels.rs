@@ -9,10 +9,8 @@ use crate::finding;
 /// More lines than this cannot be distinguished in a plot.
 const LINES_MAX: usize = 8;
 
-/// A panel with its figures.
 #[derive(Debug)]
 pub(crate) struct DrawnPanel {
-    /// The kind of server.
     pub(crate) source: String,
     pub(crate) what: String,
     pub(crate) quantity: Quantity,
@@ -30,7 +28,6 @@ pub(crate) struct Panels {
     pub(crate) absent: Vec<String>,
 }
 
-/// Every panel of the servers of a trial.
 pub(crate) fn of_trial(trial: &Trial<'_>) -> Panels {
     let watched = &trial.record.watched;
     let of_kind = |name: &str| of_kind(&watched.kinds, name, &watched.servers);

@@ -8,14 +8,11 @@ use crate::csv::line;
 use crate::table::{Table, escape_markdown};
 use crate::wrap::fold;
 
-/// The trials of a plan.
 #[derive(Clone, Debug, Default)]
 pub struct Planned {
     /// In the order in which they would run; of a seek, one for each.
     pub trials: Vec<PlannedTrial>,
-    /// The name and the description of each workload.
     pub workloads: Vec<(String, String)>,
-    /// Remarks on the plan.
     pub notes: Vec<String>,
     /// How long they take, in a sentence.
     pub duration: String,
@@ -25,26 +22,20 @@ pub struct Planned {
     pub may_end_sooner: bool,
 }
 
-/// A trial, or a seek.
 #[derive(Clone, Debug)]
 pub struct PlannedTrial {
-    /// Its number, from 1.
     pub number: usize,
-    /// The name of its system.
     pub system: String,
-    /// The name of its workload.
     pub workload: String,
     /// How many clients, or the range in which they are sought.
     pub clients: String,
     /// The rate, or the range in which it is sought; `None` in a closed loop.
     pub rate: Option<String>,
-    /// From 1.
     pub repetition: u32,
     /// From 1, where the load alternates between variants; otherwise `None`.
     pub window: Option<u32>,
 }
 
-/// The names of the columns.
 const HEADS: [&str; 6] = ["trial", "system", "workload", "clients", "rate", "repetition"];
 /// The name of the last column, of trials in windows.
 const WINDOW: &str = "window";
@@ -71,7 +62,6 @@ impl Planned {
         fold(&format!("{table}\n{lines}\n{}\n", self.duration), width)
     }
 
-    /// The same in Markdown.
     pub fn markdown(&self) -> String {
         let lines: String =
             self.lines().map(|line| format!("{}\n\n", escape_markdown(&line))).collect();
@@ -85,7 +75,6 @@ impl Planned {
         std::iter::once(heads).chain(rows).collect()
     }
 
-    /// One object.
     pub fn json(&self) -> String {
         let number = |text: &String| {
             text.parse::<u64>().map_or_else(|_| Value::from(text.as_str()), Value::from)
@@ -129,7 +118,6 @@ impl Planned {
         HEADS.into_iter().chain(has_windows.then_some(WINDOW))
     }
 
-    /// What the workloads do, and the remarks.
     fn lines(&self) -> impl Iterator<Item = String> {
         let workloads = self.workloads.iter();
         let workloads = workloads.map(|(name, description)| format!("{name}: {description}"));

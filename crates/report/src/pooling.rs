@@ -68,7 +68,6 @@ fn key(header: &TrialHeader) -> (String, String, usize, String, u32) {
     (system.clone(), workload.name.clone(), *clients, rate.unwrap_or_default(), *repetition)
 }
 
-/// One trial of its windows, of which there is one or more.
 fn pool(windows: Vec<TrialRecord>, planned: u32, status: &RunStatus) -> TrialRecord {
     let mut pooled = TrialRecord::new(header(&windows));
     let mut slots = Vec::with_capacity(windows.len());

@@ -12,13 +12,11 @@ use crate::number::{percent, several};
 pub(crate) struct Ended<'a> {
     rule: &'a RoundsRule,
     baseline: &'a str,
-    /// The rounds that began.
     rounds: u32,
     /// What they show of every variant but the baseline, over all its loads; `None` without a round to compare.
     looks: Vec<(&'a str, Option<RoundsLook>)>,
 }
 
-/// Why they ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reason {
     /// What the rule asks for is known of every variant.
@@ -117,7 +115,6 @@ impl Ended<'_> {
         told.collect::<Vec<_>>().join("; ")
     }
 
-    /// For programs.
     pub(crate) fn json(&self) -> Value {
         let RoundsRule { goal, figure, at_least, at_most } = *self.rule;
         let (goal, part) = match goal {

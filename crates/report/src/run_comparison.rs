@@ -48,15 +48,12 @@ pub struct RunComparison<'d, 'a> {
 pub(crate) struct Verdict {
     pub(crate) figure: Figure,
     pub(crate) significance: Significance,
-    /// The change to the baseline.
     pub(crate) change: f64,
-    /// Its 95 % interval.
     pub(crate) interval: [f64; 2],
     /// The larger end of its 90 % interval, in size.
     pub(crate) largest: f64,
     /// Number of rounds, trials or runs: of the baseline, and of the candidate.
     pub(crate) counts: [usize; 2],
-    /// What is repeated.
     pub(crate) unit: Unit,
 }
 
@@ -70,7 +67,6 @@ impl Verdict {
 /// Whether a candidate passes its thresholds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// No threshold is crossed.
     Passed,
     /// A threshold is crossed, or is not decided and has to be.
     Failed,

@@ -10,11 +10,8 @@ use crate::number::{count, number, percent, several, signed_percent};
 use crate::svg::{Dot, Series};
 use crate::table::Table;
 
-/// The heading of the table.
 pub(crate) const TITLE: &str = "How throughput grows with clients";
-/// The name of the law.
 pub(crate) const LAW: &str = "Universal Scalability Law";
-/// What the table shows.
 pub(crate) const NOTE: &str = "The Universal Scalability Law (Gunther), fitted to the throughput of each number of clients: contention is the part \
      of a transaction that is done for one client at a time, coherency what each client costs each other. 95 % intervals \
      are by profile likelihood, in brackets. They rest on the scatter of the trials around the curve; with a single trial \
@@ -22,7 +19,6 @@ pub(crate) const NOTE: &str = "The Universal Scalability Law (Gunther), fitted t
      The last column is the probability of residuals as large as these if the law holds but for the least difference; \
      below 1 % the law is refused. Figures beyond the highest number of clients that was measured are the curve's.";
 
-/// Fewer numbers of clients are no sweep.
 const CLIENTS_MIN: usize = 3;
 /// A smaller probability is told as a bound.
 const LEAST_PROBABILITY: f64 = 1e-5;
@@ -139,7 +135,7 @@ fn code(refused: &NoScaling) -> &'static str {
     }
 }
 
-/// One so small that its digits say nothing has a bound.
+/// A probability; one so small that its digits say nothing is shown as a bound.
 fn probability(p_value: f64) -> String {
     if p_value < LEAST_PROBABILITY {
         format!("less than {}", percent(LEAST_PROBABILITY))
@@ -159,7 +155,6 @@ pub(crate) fn with_interval(range: &Ranged, show: impl Fn(f64) -> String) -> Str
     format!("{} ({} {high})", show(range.value), show(range.low))
 }
 
-/// A row for each sweep.
 pub(crate) fn table(digest: &Digest<'_>) -> Table {
     let mut table = Table::new()
         .words("system")
@@ -228,7 +223,6 @@ fn gain_of_most(found: &Scaling) -> Option<Ranged> {
     found.levels.last().map(|level| gain_of_twice(found, level.clients))
 }
 
-/// As a value of report.json.
 pub(crate) fn json(digest: &Digest<'_>) -> Vec<Value> {
     let one = |Sweep { system, workload, found }: &Sweep| {
         let mut value = match found {

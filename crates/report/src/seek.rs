@@ -9,14 +9,12 @@ use crate::digest::{Digest, Trial, clients_text};
 use crate::number::{duration, latency, number, percent, percentile_name, several};
 use crate::table::Table;
 
-/// What the capacity and its interval mean.
 pub(crate) const NOTE: &str = "The capacity is the throughput at the highest load that keeps the bounds, with a 95 % \
                                interval from a curve through the shares of transactions above the bounds in the \
                                probes near it. Transactions that failed, timed out or were never answered count as \
                                infinitely slow. Confirmed is the throughput of the longer trial at the highest load \
                                that kept the bounds.";
 
-/// One seek: the probes of a system under a workload.
 pub(crate) struct Sought<'d, 'a> {
     pub(crate) record: &'a SeekRecord,
     pub(crate) trials: Vec<&'d Trial<'a>>,
@@ -63,7 +61,6 @@ pub(crate) fn is_expected(trial: &Trial<'_>, code: Code) -> bool {
     is_short && of_load && trial.record.is_probe_result()
 }
 
-/// Every seek of the run, in its order.
 pub(crate) fn all<'d, 'a>(digest: &'d Digest<'a>) -> Vec<Sought<'d, 'a>> {
     let Some(record) = &digest.run.header.seek else { return Vec::new() };
     let mut groups: Vec<Vec<&'d Trial<'a>>> = Vec::new();
@@ -113,7 +110,6 @@ impl<'d, 'a> Sought<'d, 'a> {
         }
     }
 
-    /// The bounds in words.
     pub(crate) fn bounds(&self) -> String {
         let bounds: Vec<String> = self.record.bounds.iter().map(bound).collect();
         bounds.join(" and ")
@@ -139,7 +135,6 @@ impl<'d, 'a> Sought<'d, 'a> {
         self.seek.probes().iter().filter(|probe| probe.is_confirming)
     }
 
-    /// What the seek found, in sentences.
     pub(crate) fn sentences(&self) -> String {
         let bounds = self.bounds();
         let range = self.record.range;
@@ -265,7 +260,6 @@ fn show(figure: BoundedFigure, value: f64) -> String {
     }
 }
 
-/// A row for each seek.
 pub(crate) fn table(digest: &Digest<'_>, seeks: &[Sought<'_, '_>]) -> Table {
     let mut table = Table::new()
         .words("system, workload")

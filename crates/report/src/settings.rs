@@ -7,7 +7,6 @@ use crate::digest::Digest;
 use crate::number::{memory, number};
 use crate::table::Table;
 
-/// The systems under test.
 pub(crate) fn systems(digest: &Digest<'_>) -> Table {
     let mut table = Table::new()
         .words("system")
@@ -38,7 +37,6 @@ pub(crate) fn system_settings(digest: &Digest<'_>) -> Table {
     table
 }
 
-/// The description of each workload.
 pub(crate) fn workloads(digest: &Digest<'_>) -> Table {
     let mut table = Table::new().words("workload").words("kind").words("description");
     for name in digest.workloads() {
@@ -67,7 +65,6 @@ const NOTABLE_FLAGS: [&str; 12] = [
     "v",
 ];
 
-/// The machine.
 pub(crate) fn environment(run: &Run) -> Table {
     let mut table = Table::new().words("machine").words("value");
     for (name, value) in environment_facts(run) {
@@ -138,7 +135,6 @@ fn disk_text(disk: &Disk) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// The run itself.
 pub(crate) fn run(run: &Run) -> Table {
     let header = &run.header;
     let mut table = Table::new().words("run").words("value");

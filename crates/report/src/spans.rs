@@ -104,7 +104,6 @@ fn together(shades: impl Iterator<Item = Shade>, end: f64) -> Vec<Shade> {
     shades.chunk_by(|one, next| next.from - one.to < end * APART).map(as_one).collect()
 }
 
-/// Neighbouring shades as one.
 fn as_one(shades: &[Shade]) -> Shade {
     let [first, others @ ..] = shades else { unreachable!("a chunk is not empty") };
     if others.is_empty() {

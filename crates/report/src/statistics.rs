@@ -74,7 +74,6 @@ pub(crate) fn usual_percentile(trial: &Trial<'_>) -> Option<f64> {
     percentiles.min_by(|a, b| distance(a).total_cmp(&distance(b)))
 }
 
-/// Names of the transactions, for the head of the block.
 pub(crate) fn transaction_names(trial: &Trial<'_>) -> String {
     let operations = &trial.record.header.operations;
     let names: Vec<&str> = operations

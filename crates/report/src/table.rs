@@ -9,7 +9,6 @@ use crate::visible::visible;
 /// The column of what to know before the figures of a row are read.
 const REMARKS: &str = "remarks";
 
-/// Alignment of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Align {
     Left,
@@ -31,7 +30,6 @@ pub struct Table {
     group: usize,
 }
 
-/// The head of a column, and how it is shown.
 #[derive(Clone, Debug, PartialEq)]
 struct Column {
     head: String,
@@ -46,12 +44,10 @@ impl Table {
         Self::default()
     }
 
-    /// Adds a column of words.
     pub fn words(self, head: impl Into<String>) -> Self {
         self.column(head.into(), Align::Left)
     }
 
-    /// Adds a column of numbers.
     pub(crate) fn numbers(self, head: impl Into<String>) -> Self {
         self.column(head.into(), Align::Right)
     }
@@ -162,7 +158,6 @@ impl Table {
         self.without_columns(|head, cells| head == REMARKS && is_empty(cells))
     }
 
-    /// The cells of a column.
     fn cells(&self, column: usize) -> impl Iterator<Item = &str> {
         self.rows.iter().map(move |row| row[column].as_str())
     }
@@ -191,7 +186,6 @@ fn pad(cell: &str, align: Align, width: usize) -> String {
     }
 }
 
-/// Escapes text for HTML and SVG.
 pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     // XML does not allow control characters, even escaped.

@@ -141,7 +141,6 @@ pub(crate) fn load_columns(digest: &Digest<'_>, table: Table) -> Table {
     if digest.is_open() { table.numbers("offered per s") } else { table }
 }
 
-/// The cells of those columns.
 pub(crate) fn load_cells(digest: &Digest<'_>, point: &Point<'_>) -> Vec<String> {
     let offered = digest.is_open().then(|| offered(point));
     std::iter::once(point.clients.to_string()).chain(offered).collect()
@@ -301,7 +300,6 @@ pub(crate) fn errors(trial: &Trial<'_>) -> Table {
     table
 }
 
-/// The phases of one trial.
 pub(crate) fn phases(trial: &Trial<'_>) -> Table {
     let mut table = Table::new().words("phase").words("began").numbers("took");
     for phase in &trial.record.phases {
@@ -324,7 +322,7 @@ fn idle_round_trip(trial: &Trial<'_>) -> Option<String> {
     (!idle.is_empty()).then_some(text)
 }
 
-/// Those of an open loop, label and value; none in a closed loop.
+/// Label and value of the facts of an open loop; none in a closed loop.
 fn open_facts(summary: &Summary) -> Vec<(&'static str, String)> {
     let Some(open) = &summary.open else { return Vec::new() };
     let mean = |latency: &Latency| {

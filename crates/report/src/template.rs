@@ -6,7 +6,6 @@ use serde_json::json;
 use crate::cross_check::signed;
 use crate::number::{count, latency_ns, number, percent, percentile_name, signed_percent};
 
-/// Values by name.
 pub(crate) type Values = [(&'static str, Value)];
 
 /// Fills a template with values. `{name}` is a value, `{subject}` the given name, if there is one, `{name:one|more}`
@@ -43,7 +42,6 @@ fn field(field: &str, values: &Values, subject: Option<&str>) -> Option<String> 
     }
 }
 
-/// A value in words.
 pub(crate) fn show(value: &Value) -> String {
     match value {
         Value::Count(value) => count(*value),

@@ -103,7 +103,6 @@ pub(crate) fn lanes(trial: &Trial<'_>, end: f64) -> Option<Chart> {
     })
 }
 
-/// A row for each.
 pub(crate) fn table(trial: &Trial<'_>) -> Table {
     let mut table = Table::new()
         .numbers("client")

@@ -13,9 +13,7 @@ use crate::number::{duration, percent, several};
 use crate::table::Table;
 use crate::tables::{load_cells, load_columns, name_columns, names};
 
-/// The caption of the table.
 pub(crate) const TITLE: &str = "Where the variance of throughput lies";
-/// What the table shows.
 pub(crate) const NOTE: &str = "Standard deviations of the throughput of one trial, as parts of it: what noise within the measured time explains, \
      and what differs from trial to trial beyond that. The last column says which of longer trials or more trials makes \
      the interval between trials narrower for the same time, with the time that a trial takes beside its measured time. \
@@ -36,7 +34,6 @@ pub(crate) struct Variance {
 enum Repeated {
     /// The system is started and its data loaded.
     Start,
-    /// The data is loaded.
     Data,
     /// Only the load runs again.
     Load,
@@ -65,7 +62,6 @@ impl Variance {
         purchase_text(self.levels.worth_repeating(self.cost))
     }
 
-    /// As a value of report.json.
     pub(crate) fn json(&self) -> Value {
         let (worth, best_s) = match self.levels.worth_repeating(self.cost) {
             Purchase::LongerTrials(best_s) => ("longer-trials", best_s),
@@ -85,7 +81,6 @@ impl Variance {
     }
 }
 
-/// What is worth repeating, in words.
 pub(crate) fn purchase_text(purchase: Purchase) -> String {
     let time = |seconds: f64| duration(Duration::from_secs_f64(seconds.clamp(0.0, LONGEST_S)));
     match purchase {

@@ -12,7 +12,6 @@ use crate::digest::Digest;
 use crate::headline::{BestTrial, best_trial};
 use crate::visible::pretty_json;
 
-/// The file's name.
 pub(crate) const FILE: &str = "verdict.json";
 
 const FORMAT: &str = "dyno-verdict";
@@ -23,7 +22,6 @@ const VERSION: u32 = 1;
 pub struct Verdict {
     format: String,
     version: u32,
-    /// The dyno that judged.
     pub(crate) dyno: Dyno,
     pub(crate) record: RecordSize,
     trials_done: usize,
@@ -71,7 +69,6 @@ impl Verdict {
         (is_known && is_whole).then_some(kept)
     }
 
-    /// The file's text.
     pub(crate) fn json(&self) -> String {
         pretty_json(self)
     }
@@ -81,7 +78,6 @@ impl Verdict {
         format!("{} of {}", self.trials_done, self.trials_planned)
     }
 
-    /// The figures of the best trial.
     pub fn best(&self) -> Option<&BestTrial> {
         self.best.as_ref()
     }

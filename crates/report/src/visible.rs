@@ -32,7 +32,6 @@ pub(crate) fn pretty_json<T: Serialize>(value: &T) -> String {
     shown
 }
 
-/// The sign in place of a character.
 fn sign(c: char) -> Option<char> {
     match c {
         '\n' | '\t' => None,

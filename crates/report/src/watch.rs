@@ -31,7 +31,6 @@ pub(crate) fn host(trial: &Trial<'_>, host: &Host) -> Table {
     table
 }
 
-/// The caption of a host's table.
 pub(crate) fn host_caption(host: &Host) -> String {
     let name = if host.name.is_empty() { "this machine" } else { &host.name };
     format!("Host {name}: {} CPU threads", host.cpu_threads)
@@ -40,7 +39,6 @@ pub(crate) fn host_caption(host: &Host) -> String {
 /// Resource use of all servers of a trial whose CPU is known, together.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ServerFigures {
-    /// How many servers that are.
     pub(crate) servers: usize,
     /// Hardware threads that they kept busy.
     pub(crate) cpu: MeanPeak,

@@ -47,7 +47,6 @@ impl<'t> Whole<'t> {
         self.messages?.tcp
     }
 
-    /// Cost of a query on the servers.
     fn cost(&self, figure: CostFigure) -> Option<f64> {
         (figure.metric().get)(self.server_cost.as_ref()?)
     }

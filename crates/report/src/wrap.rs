@@ -36,7 +36,6 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     fill(words(text).flat_map(|word| pieces(word, width)), width, width)
 }
 
-/// The widest word of a text.
 pub(crate) fn widest_word(text: &str) -> usize {
     words(text).map(UnicodeWidthStr::width).max().unwrap_or_default()
 }

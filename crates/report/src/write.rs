@@ -18,7 +18,6 @@ pub(crate) const PAGE: &str = "report.html";
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write {}: {cause}", path.display())]
 pub struct ReportError {
-    /// The file.
     pub path: PathBuf,
     /// The cause; it is part of the message and therefore not a `source`.
     pub cause: io::Error,

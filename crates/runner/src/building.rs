@@ -10,15 +10,12 @@ use system::{ProgressEvent, System, build_by_command};
 
 use crate::{Event, RunListener};
 
-/// The build command of a system.
 pub(crate) struct Build<'a> {
     /// The system's name in the plan.
     pub(crate) name: &'a str,
-    /// The command for the shell.
     pub(crate) command: &'a str,
     /// The folder in which it runs: the folder of the plan.
     pub(crate) folder: &'a Path,
-    /// The folder of its log.
     pub(crate) log: &'a Path,
 }
 

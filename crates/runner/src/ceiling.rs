@@ -30,7 +30,6 @@ pub struct CeilingProbe<'a> {
     pub address: String,
     /// The process of the echo server, if it runs on this machine.
     pub server: Option<u32>,
-    /// The sizes of requests and answers.
     pub sizes: FixedSizes,
     /// Number of connections, at least 1.
     pub connections: usize,
@@ -154,7 +153,6 @@ impl LoadRounds {
     }
 }
 
-/// Counts one measurement.
 struct Counter {
     tally: Tally,
     round: CeilingRound,

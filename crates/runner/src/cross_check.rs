@@ -15,7 +15,6 @@ use system::{ProgressEvent, StatementCounters, StatementPages, aside};
 /// How long the server may take to report its counters once the run is interrupted.
 const INTERRUPTED_BOUND: Duration = Duration::from_millis(500);
 
-/// A check in progress.
 pub(crate) struct Check {
     /// `None` where there is no server with counters.
     target: Option<Target>,
@@ -26,7 +25,6 @@ pub(crate) struct Check {
     by_dyno: QueryCounts,
 }
 
-/// The first reading.
 enum FirstReading {
     /// The load has not begun, or the server does not report it.
     Nothing,
@@ -34,16 +32,12 @@ enum FirstReading {
     Failed(String),
 }
 
-/// The counters of the servers.
 enum Reading {
-    /// From status variables.
     Status(ServerCounters),
-    /// From pages of metrics.
     Page(StatementCounters),
 }
 
 impl Reading {
-    /// The counts since an earlier reading.
     fn since(&self, earlier: &Self) -> Result<ServerCounts, String> {
         match (self, earlier) {
             (Self::Status(now), Self::Status(before)) => {
@@ -58,7 +52,6 @@ impl Reading {
 }
 
 impl Check {
-    /// A check of the load on `target`.
     pub(crate) fn new(target: Option<Target>, pages: Option<StatementPages>, stop: Stop) -> Self {
         Self { target, pages, stop, before: FirstReading::Nothing, by_dyno: QueryCounts::default() }
     }
@@ -75,9 +68,8 @@ impl Check {
         };
     }
 
-    /// Whether there is no server with counters.
     fn is_embedded(&self) -> bool {
-        self.target.as_ref().is_none_or(|target| target.capabilities().is_blocking)
+        self.target.as_ref().is_none_or(|target| target.capabilities().is_embedded)
     }
 
     /// Adds dyno's counts of an interval, including those of the warm-up.

@@ -22,12 +22,9 @@ pub enum DataTask {
     Cleanup,
 }
 
-/// The result of a [`DataTask`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DataOutcome {
-    /// The task.
     pub task: DataTask,
-    /// The workload in one line.
     pub workload: String,
     /// The conditions that were checked; empty for the other tasks, and for workloads without conditions.
     pub conditions: Vec<Condition>,

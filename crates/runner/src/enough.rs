@@ -18,7 +18,6 @@ use plan::LoadPlan;
 /// to change, so that noise costs this part at most.
 const SHOWN_PART: u32 = 2;
 
-/// The decisions of one trial.
 #[derive(Debug)]
 pub struct Enough {
     warm_up: Option<WarmUp>,
@@ -29,7 +28,6 @@ pub struct Enough {
 /// A warm-up until the load is steady.
 #[derive(Debug)]
 struct WarmUp {
-    /// The numbers of intervals at which it is looked at.
     looks: Vec<usize>,
     /// With so many intervals it is enough that nothing was seen to change.
     shown_until: usize,
@@ -58,12 +56,10 @@ impl Enough {
         }
     }
 
-    /// What the engine lets end early.
     pub fn allowed(load: &LoadPlan, steady_from: Option<Duration>) -> PhaseEnds {
         PhaseEnds { warm_up_from: steady_from, measured: load.precision.is_some() }
     }
 
-    /// Takes in the next interval.
     pub fn add(&mut self, interval: &Interval, operations: &[Operation]) {
         self.is_enough = match interval.phase {
             Phase::WarmUp => self.warm_up.as_mut().is_some_and(|it| it.add(interval)),
@@ -76,7 +72,6 @@ impl Enough {
         self.is_enough
     }
 
-    /// How the phases ended, for the record.
     pub fn ends(&self) -> DecidedEnds {
         DecidedEnds {
             warm_up: self.warm_up.as_ref().map(|it| it.result),
@@ -121,7 +116,6 @@ impl WarmUp {
     }
 }
 
-/// A figure as the record names it.
 pub(crate) fn figure(figure: plan::PreciseFigure) -> PreciseFigure {
     match figure {
         plan::PreciseFigure::Throughput => PreciseFigure::Throughput,
@@ -153,7 +147,6 @@ impl Measured {
     }
 }
 
-/// How many intervals a length of time has.
 fn intervals(time: Duration, load: &LoadPlan) -> usize {
     let intervals = nanos(time).div_ceil(nanos(load.interval).max(1));
     usize::try_from(intervals).unwrap_or(usize::MAX)

@@ -70,7 +70,6 @@ impl Experiment {
         }
     }
 
-    /// The plan that was checked.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }

@@ -26,7 +26,6 @@ const STALL_NS: Nanos = 50_000_000;
 /// How many stalls are kept, to bound the record on a machine that is short of CPU all the time.
 pub const STALLS_MAX: usize = 1_000;
 
-/// An edge of the measured window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WindowEdge {
     /// It begins, unless a planned length of the warm-up says when.

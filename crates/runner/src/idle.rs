@@ -44,7 +44,7 @@ pub(crate) fn round_trips(
 /// Round trips of the smallest statement over a session of its own, one after the other; as many as were answered in
 /// time. Empty for an embedded database, which has no network round trip.
 fn of_statements(target: &Target, stop: &Stop, listener: &mut dyn RunListener) -> LatencyHistogram {
-    if target.capabilities().is_blocking {
+    if target.capabilities().is_embedded {
         return LatencyHistogram::new();
     }
     let target = target.clone().with_timeouts(TIMEOUTS);

@@ -16,7 +16,6 @@ pub type ToldConnections = Result<(ConnectionsReading, bool), String>;
 #[derive(Clone, Debug, Default)]
 pub struct KnownGenerators(Arc<Mutex<Vec<Known>>>);
 
-/// One generator.
 #[derive(Debug)]
 struct Known {
     record: GeneratorRecord,

@@ -14,7 +14,6 @@ use crate::test_bed::TestBed;
 pub(crate) struct MemberExits {
     /// Where the trial's clock begins; `None` before the load.
     origin: Option<Instant>,
-    /// The number of exits that are in the record.
     recorded: usize,
 }
 

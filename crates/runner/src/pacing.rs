@@ -10,7 +10,6 @@ use plan::{
 };
 use record::OpenRecord;
 
-/// The pacing of the clients' turns.
 pub(crate) fn pacing(plan: &Plan, trial: Trial, warm_up: Duration) -> Pacing {
     match open(plan, trial) {
         None => Pacing::Closed { think_time_ns: nanos(plan.load.think_time) },
@@ -23,7 +22,6 @@ pub(crate) fn pacing(plan: &Plan, trial: Trial, warm_up: Duration) -> Pacing {
     }
 }
 
-/// The description of an open loop for the record.
 pub(crate) fn record(plan: &Plan, trial: Trial) -> Option<OpenRecord> {
     let (open, rate) = open(plan, trial)?;
     // Without a time, a number of events ends the load, which requires a constant rate.
@@ -33,7 +31,6 @@ pub(crate) fn record(plan: &Plan, trial: Trial) -> Option<OpenRecord> {
     Some(OpenRecord { rate, rate_per_s, arrivals, backlog_max })
 }
 
-/// A description in one sentence.
 pub(crate) fn describe(plan: &Plan, limit: Limit, trial: Trial, warm_up: WarmUp) -> String {
     let LoadPlan { think_time, cpus, .. } = &plan.load;
     let mut text = match open(plan, trial) {

@@ -8,7 +8,6 @@ use measure::Phase;
 #[derive(Debug)]
 pub(crate) struct PhaseFailure {
     pub(crate) phase: Phase,
-    /// The workload's name in the plan.
     pub(crate) workload: String,
 }
 

@@ -11,10 +11,8 @@ use plan::show_duration;
 /// How long a phase that takes too long may clean up before it is aborted.
 const CLEANUP_TIME: Duration = Duration::from_secs(10);
 
-/// The limits of one phase in progress.
 pub(crate) struct PhaseLimit<'a> {
     run: &'a Stop,
-    /// The stop signal of the phase.
     pub(crate) stop: Stop,
     timeout: Option<Duration>,
     is_late: Cell<bool>,

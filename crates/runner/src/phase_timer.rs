@@ -35,7 +35,6 @@ impl PhaseTimer {
         self.stopped_before(0)
     }
 
-    /// The phase, which ended so long ago.
     pub(crate) fn stopped_before(&self, ago_ns: Nanos) -> PhaseRecord {
         let duration = self.elapsed().saturating_sub(Duration::from_nanos(ago_ns));
         let (phase, started) = (self.phase, self.started);
@@ -43,7 +42,6 @@ impl PhaseTimer {
     }
 }
 
-/// The time of day so long ago.
 pub(crate) fn before_now(ago_ns: Nanos) -> Timestamp {
     let now = Timestamp::now();
     now.checked_sub(Duration::from_nanos(ago_ns)).unwrap_or(now)

@@ -42,7 +42,7 @@ pub(crate) fn wait_for_server(
 /// Connects once, unless the system has no connections.
 fn connect(test_bed: &TestBed<'_>, stop: &Stop) -> Result<(), Failure> {
     match test_bed.access() {
-        Access::Database(target) if !target.capabilities().is_blocking => {
+        Access::Database(target) if !target.capabilities().is_embedded => {
             let target = target.clone();
             worker_pool::run_one(stop, |handle| {
                 Box::pin(async move {

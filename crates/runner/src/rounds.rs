@@ -16,7 +16,6 @@ use record::{TrialRecord, TrialStatus};
 use crate::enough;
 use crate::source::{FinishedTrial, SourcedTrial, TrialSource};
 
-/// The rule of a plan as the record keeps it.
 pub(crate) fn rule(rounds: &RoundsPlan) -> RoundsRule {
     RoundsRule {
         goal: match rounds.goal {
@@ -32,7 +31,6 @@ pub(crate) fn rule(rounds: &RoundsPlan) -> RoundsRule {
 /// A variant under one load: system, workload, clients and rate as a trial has them.
 type Point = (usize, usize, usize, Option<usize>);
 
-/// What a round measured of one point.
 struct OfRound {
     /// The place of its trial in the order of measuring.
     place: u64,
@@ -45,11 +43,8 @@ pub(crate) struct Rounds<'p> {
     plan: &'p Plan,
     rule: RoundsRule,
     listed: Peekable<vec::IntoIter<Trial>>,
-    /// The trial that ran last.
     last: Option<Trial>,
-    /// The number of trials so far.
     index: usize,
-    /// The round in progress.
     current: BTreeMap<Point, OfRound>,
     /// The figure in the rounds before; `None` once it had no upper bound in one of them, as in reports.
     figures: BTreeMap<Point, Option<Vec<RoundFigure>>>,
@@ -81,7 +76,6 @@ impl<'p> Rounds<'p> {
         one.repetition == other.repetition && self.group(one) == self.group(other)
     }
 
-    /// Adds a finished trial to the round in progress.
     fn add(&mut self, trial: Trial, finished: FinishedTrial<'_>) -> Result<()> {
         let record = finished.record.map(|writer| writer.read_back()).transpose()?;
         let complete = record.as_ref().filter(|record| is_complete(record));

@@ -34,18 +34,13 @@ pub struct RunOptions {
     pub out: PathBuf,
     /// The command line that repeats the run.
     pub command: String,
-    /// The version of dyno that runs.
     pub dyno: Dyno,
 }
 
-/// The result of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunOutcome {
-    /// The folder of its record.
     pub folder: PathBuf,
-    /// How it ended.
     pub status: RunStatus,
-    /// How many trials failed.
     pub failed_trials: usize,
 }
 
@@ -131,7 +126,6 @@ impl Experiment {
     }
 }
 
-/// The run in progress.
 struct Sequence<'a> {
     experiment: &'a Experiment,
     writer: &'a RunWriter,
@@ -169,7 +163,6 @@ impl Unavailable {
 struct NotStarted {
     status: TrialStatus,
     identity: Box<Identity>,
-    /// The phase that failed.
     failed_phase: Option<Phase>,
 }
 
@@ -478,7 +471,6 @@ impl<'a> Sequence<'a> {
         }
     }
 
-    /// Records a trial that could not begin.
     fn record_not_started(&self, trial: Trial, not_started: NotStarted) -> Result<TrialStatus> {
         let NotStarted { status, identity, failed_phase } = not_started;
         let warm_up = self.experiment.plan.warm_up_of(trial, false);

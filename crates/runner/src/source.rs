@@ -15,7 +15,6 @@ use crate::rounds::Rounds;
 /// A probe is planned for so many times the transactions that its bounds need, because throughput varies.
 const MORE_THAN_NEEDED: f64 = 1.2;
 
-/// The trials of a run, in order.
 pub(crate) trait TrialSource {
     /// The next trial, given the one that has finished since the last call; `None` when the run is over.
     ///
@@ -24,21 +23,18 @@ pub(crate) trait TrialSource {
     fn next(&mut self, finished: Option<FinishedTrial<'_>>) -> Result<Option<SourcedTrial>>;
 }
 
-/// A trial that has run.
 #[derive(Clone, Copy)]
 pub(crate) struct FinishedTrial<'a> {
     /// Its record; `None` when its load could not begin.
     pub(crate) record: Option<&'a TrialWriter>,
 }
 
-/// A trial, and what to say of it in the progress.
 pub(crate) struct SourcedTrial {
     pub(crate) trial: Trial,
     /// Such as `probe 4, between 8 and 16`; empty for a trial of a list.
     pub(crate) note: String,
 }
 
-/// The trials of a plan.
 pub(crate) fn of(plan: &Plan) -> Box<dyn TrialSource + '_> {
     let listed = plan.trials().into_iter();
     match (&plan.seek, &plan.rounds) {
@@ -56,7 +52,6 @@ pub(crate) fn trials_max(plan: &Plan) -> usize {
     plan.pooled_trials() * each
 }
 
-/// A seek as the record keeps it.
 pub(crate) fn record(seek: &SeekPlan) -> SeekRecord {
     SeekRecord {
         bounds: bounds(seek),
@@ -107,11 +102,9 @@ struct Seeks {
     /// System, workload and repetition of the seeks to come.
     places: vec::IntoIter<Trial>,
     current: Option<Current>,
-    /// The number of trials so far.
     index: usize,
 }
 
-/// A seek in progress.
 struct Current {
     seek: Seek,
     place: Trial,

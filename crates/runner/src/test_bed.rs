@@ -296,7 +296,6 @@ impl<'a> TestBed<'a> {
         }
     }
 
-    /// Runs one phase of a workload.
     fn phase(
         &self,
         phase: Phase,
@@ -363,12 +362,10 @@ impl<'a> TestBed<'a> {
         &self.experiment.plan.load.bounds
     }
 
-    /// The target to which the clients of a load connect.
     pub(crate) fn load_target(&self) -> Result<Target> {
         self.target(self.bounds().query_timeout)
     }
 
-    /// Round trips while there is no load.
     pub(crate) fn idle_round_trips(
         &self,
         workload: usize,
@@ -463,7 +460,6 @@ fn loaders() -> usize {
     thread::available_parallelism().map_or(2, std::num::NonZero::get).clamp(2, 16)
 }
 
-/// Passes on the remarks of a job.
 fn tell_notes(progress: &LoadProgress, listener: &mut dyn RunListener) {
     progress.take_notes().iter().for_each(|text| listener.on_note(text));
 }

@@ -25,7 +25,6 @@ pub(crate) struct TestBeds<'a> {
 }
 
 impl<'a> TestBeds<'a> {
-    /// Takes out the test bed of a system instance.
     pub(crate) fn take(&mut self, instance: SystemInstance) -> Option<TestBed<'a>> {
         let at = self.up.iter().position(|it| it.instance() == instance)?;
         Some(self.up.remove(at))
@@ -69,7 +68,6 @@ impl<'a> TestBeds<'a> {
         Some(format!("earlier in this round: {how}"))
     }
 
-    /// What a system that is up has reported of itself.
     pub(crate) fn identity(&self, system: usize) -> Option<&Identity> {
         self.up.iter().find(|it| it.instance().system == system).map(TestBed::identity)
     }

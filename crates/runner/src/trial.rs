@@ -34,7 +34,6 @@ use crate::trial_watch::{TrialWatch, WatchTargets};
 use crate::usage::UsageMark;
 use crate::{Event, Experiment, RunListener};
 
-/// A trial that has run.
 pub(crate) struct TrialRun {
     pub(crate) status: TrialStatus,
     /// Its record, for the phases after the load.
@@ -62,7 +61,7 @@ pub(crate) fn run(
     let others = processes.map(|it| (it, SharedTrial::of(experiment, trial, test_bed)));
     let mut header = TrialHeader {
         identity: test_bed.identity().clone(),
-        is_embedded: is_blocking(test_bed.access()),
+        is_embedded: is_embedded(test_bed.access()),
         operations: load.operations().to_vec(),
         beside,
         ..bare_header(experiment, trial, warm_up)

@@ -73,7 +73,6 @@ fn variant(plan: &Plan, system: usize) -> Option<VariantRecord> {
     Some(VariantRecord { of, name, place, is_baseline_again })
 }
 
-/// The title of a trial of the plan.
 pub(crate) fn title(plan: &Plan, trial: Trial) -> String {
     let clients = if trial.clients == 1 { "client" } else { "clients" };
     let mut title = format!(

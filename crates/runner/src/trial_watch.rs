@@ -173,7 +173,6 @@ impl TrialWatch {
         Ok(())
     }
 
-    /// A phase of the load begins.
     pub(crate) fn phase(&self) {
         self.send(WatchCommand::Read);
     }

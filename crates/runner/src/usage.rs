@@ -10,7 +10,6 @@ use record::ClientUsage;
 pub struct UsageMark {
     /// `None` where the kernel does not report them.
     usage: Option<Usage>,
-    /// Begins with the reading.
     clock: Clock,
     late_ns: Nanos,
 }

@@ -6,7 +6,6 @@ use system::System;
 /// With fewer rounds an interval is wide: the windows of a round share one start of each variant.
 const ROUNDS_MIN: u32 = 4;
 
-/// Too few rounds of windows.
 pub(crate) fn too_few_rounds(plan: &Plan) -> Option<String> {
     plan.windows?;
     (plan.repetitions < ROUNDS_MIN).then(|| {

@@ -10,10 +10,9 @@ use std::process::Command;
 use anyhow::{Context, bail};
 use nix::unistd::{Gid, Uid, User, geteuid};
 
-/// Accounts that are tried when none is named: the one that MariaDB's packages create, and one that every system has.
-const USUAL: [&str; 2] = ["mysql", "nobody"];
+/// The account that is tried when none is named and the server's package has created none: every system has it.
+const NOBODY: &str = "nobody";
 
-/// An account other than that of this process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Account {
     pub(crate) name: String,
@@ -23,11 +22,11 @@ pub(crate) struct Account {
 
 impl Account {
     /// The account for a server; `None` for the account of this process. Only root can choose: without a name, it
-    /// takes the first of the usual accounts that exists.
+    /// takes the one that the server's package creates, or else `nobody`.
     ///
     /// # Errors
     /// When the account does not exist, or this process may not change to it.
-    pub(crate) fn choose(named: Option<&str>) -> anyhow::Result<Option<Self>> {
+    pub(crate) fn choose(named: Option<&str>, of_package: &str) -> anyhow::Result<Option<Self>> {
         let own = geteuid();
         let found = match named {
             Some(name) => Some(Self::find(name)?.with_context(|| {
@@ -35,7 +34,7 @@ impl Account {
                     "`user`: there is no user {name} on this machine: create it, or name another"
                 )
             })?),
-            None if own.is_root() => Some(Self::usual()?),
+            None if own.is_root() => Some(Self::usual(of_package)?),
             None => None,
         };
         let Some(account) = found.filter(|account| account.uid != own) else { return Ok(None) };
@@ -48,16 +47,15 @@ impl Account {
         Ok(Some(account))
     }
 
-    fn usual() -> anyhow::Result<Self> {
-        for name in USUAL {
+    fn usual(of_package: &str) -> anyhow::Result<Self> {
+        for name in [of_package, NOBODY] {
             if let Some(account) = Self::find(name)? {
                 return Ok(account);
             }
         }
         bail!(
-            "the server would run as root, and there is no user {} to run it as: create one, or name \
-             another with `user` (user = \"root\" runs it as root all the same)",
-            USUAL.join(" or ")
+            "the server would run as root, and there is no user {of_package} or {NOBODY} to run it as: create one, or \
+             name another with `user` (user = \"root\" runs it as root all the same)"
         )
     }
 
@@ -67,12 +65,11 @@ impl Account {
     }
 
     /// A note to the user when no account was named: `nobody` may be shared with other services.
-    pub(crate) fn note(&self) -> Option<String> {
-        (self.name == USUAL[1]).then(|| {
+    pub(crate) fn note(&self, of_package: &str) -> Option<String> {
+        (self.name == NOBODY).then(|| {
             format!(
-                "there is no user {}, so the server runs as {}, which other services may use too; \
-                 `user` names another",
-                USUAL[0], USUAL[1]
+                "there is no user {of_package}, so the server runs as {NOBODY}, which other services may use too; \
+                 `user` names another"
             )
         })
     }
@@ -138,7 +135,7 @@ mod tests {
 
     #[test]
     fn a_user_that_does_not_exist_is_named() {
-        let error = Account::choose(Some("no-such-user-here")).unwrap_err().to_string();
+        let error = Account::choose(Some("no-such-user-here"), "mysql").unwrap_err().to_string();
         assert_eq!(
             error,
             "`user`: there is no user no-such-user-here on this machine: create it, or name another"
@@ -148,8 +145,8 @@ mod tests {
     #[test]
     fn root_runs_servers_as_another_user_unless_configured() {
         let own = User::from_uid(geteuid()).unwrap().unwrap().name;
-        assert_eq!(Account::choose(Some(&own)).unwrap(), None);
-        let usual = Account::choose(None).unwrap();
+        assert_eq!(Account::choose(Some(&own), "mysql").unwrap(), None);
+        let usual = Account::choose(None, "mysql").unwrap();
         assert_eq!(usual.is_some(), geteuid().is_root());
         assert!(usual.is_none_or(|account| !account.uid.is_root()));
     }

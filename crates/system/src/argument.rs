@@ -2,23 +2,16 @@
 
 use std::path::Path;
 
-/// The scheme of URLs of servers that use the MySQL protocol: MySQL, MariaDB or TiDB.
-const MYSQL_SCHEME: &str = "mysql://";
-/// The schemes of URLs of RPC services, each with the name of its kind.
-const SERVICE_SCHEMES: [&str; 3] = ["grpc", "trpc", "tcp"];
+use plan::kind_of_url;
+
 /// File name extensions of SQLite databases.
 const SQLITE_ENDINGS: [&str; 3] = ["db", "sqlite", "sqlite3"];
 
 /// The kind and the options for an argument: a URL, `sqlite:PATH`, `tidb:PATH`, the path of a database file, or the
 /// name of a kind. [`crate::read`] checks whether the kind exists.
 pub fn from_argument(argument: &str) -> (String, Vec<(String, String)>) {
-    if argument.starts_with(MYSQL_SCHEME) {
-        return with_option("mysql", "url", argument);
-    }
-    if let Some((scheme, _)) = argument.split_once("://")
-        && SERVICE_SCHEMES.contains(&scheme)
-    {
-        return with_option(scheme, "url", argument);
+    if let Some(kind) = kind_of_url(argument) {
+        return with_option(kind, "url", argument);
     }
     if let Some(path) = argument.strip_prefix("sqlite:") {
         // Other tools write `sqlite://` before the path.

@@ -96,7 +96,7 @@ fn awaited<T: Send + 'static, F: Future<Output = T> + 'static>(
         .context("interrupted while the server was asked what it is")
 }
 
-/// Runs a future on an event loop of this thread; `None` when it was not wanted any more before its end.
+/// Runs a future on an event loop of this thread; `None` when `is_wanted` became false before the future ended.
 fn on_event_loop<T: 'static, F: Future<Output = T> + 'static>(
     is_wanted: &Arc<AtomicBool>,
     question: impl FnOnce(Handle) -> F,

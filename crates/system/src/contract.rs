@@ -10,14 +10,11 @@ use plan::SimulatedSystem;
 
 use crate::Running;
 
-/// How clients access a system.
 #[derive(Clone, Debug)]
 pub enum Access {
-    /// Through a driver.
     Database(Target),
     /// Through calls of an RPC service.
     Service(Service),
-    /// A simulation.
     Simulated(SimulatedSystem),
 }
 
@@ -35,11 +32,8 @@ impl Access {
 /// What a system offers to clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offer {
-    /// It runs SQL.
     Sql,
-    /// It answers calls.
     Calls,
-    /// It is simulated.
     Simulation,
 }
 
@@ -54,16 +48,12 @@ impl Offer {
     }
 }
 
-/// Progress of a long step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProgressEvent<'a> {
-    /// A note for the user, one line.
     Note(&'a str),
-    /// Progress of the current stage.
     Stage {
         /// The current stage, such as `starting TiDB`.
         name: &'a str,
-        /// Units of work done.
         done: u64,
         /// Total units of work; 0 when not known.
         total: u64,
@@ -82,7 +72,6 @@ pub type ProgressListener<'a> = dyn FnMut(ProgressEvent<'_>) -> ControlFlow<()> 
 
 /// A system of the plan that has been checked, but not yet started.
 pub trait System: Send + Sync {
-    /// What it offers to clients.
     fn offers(&self) -> Offer {
         Offer::Sql
     }

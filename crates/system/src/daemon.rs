@@ -19,9 +19,9 @@ use plan::Password;
 use crate::account::Account;
 use crate::copy::replace_folder;
 use crate::log_tail::log_tail;
-use crate::ports::{Ports, Reserved, local, sends_greeting};
+use crate::ports::{Ports, Reserved, local};
 use crate::process::{Confinement, Exit, NewFiles, Process};
-use crate::secret::{DATABASE, Secret, USER};
+use crate::secret::{ManagedLogin, Secret};
 use crate::subprocess;
 use crate::{LoginUrl, LostMember, MetricsEndpoint, ProgressEvent, ProgressListener};
 pub(crate) use server_folder::ServerFolder;
@@ -35,10 +35,8 @@ const STOP_BOUND: Duration = Duration::from_secs(60);
 /// Tries with other ports: another program may use a port by its number, on another address of this machine too.
 const PORT_TRIES: usize = 5;
 
-/// What the program of a recipe is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Program {
-    /// The server, or a script that starts it.
     Server,
     /// It starts the servers, and ends them when it is asked to end.
     Launcher,
@@ -46,7 +44,6 @@ pub(crate) enum Program {
 
 /// How one kind of server is started with a folder of its own.
 pub(crate) trait Recipe: Debug + Send + Sync {
-    /// The name that users know.
     fn name(&self) -> &'static str;
 
     /// What [`Recipe::command`] runs.
@@ -74,7 +71,12 @@ pub(crate) trait Recipe: Debug + Send + Sync {
         None
     }
 
-    /// The password that dyno gives the user [`USER`], if the server has logins and dyno may change them.
+    /// The login, if the server has logins.
+    fn login(&self) -> Option<&'static ManagedLogin> {
+        None
+    }
+
+    /// The password that dyno gives the user of the login, if dyno may change it.
     fn secret(&self) -> Option<&Secret> {
         None
     }
@@ -88,9 +90,8 @@ pub(crate) trait Recipe: Debug + Send + Sync {
         Ok(())
     }
 
-    /// Whether the server answers yet.
     fn answers(&self, ports: Ports) -> bool {
-        sends_greeting(ports.main)
+        self.login().is_some_and(|login| (login.is_up)(ports.main))
     }
 
     /// Where the server exposes its metrics, if it does.
@@ -126,7 +127,6 @@ impl Daemon {
         Ok(daemon)
     }
 
-    /// The port for clients.
     pub fn port(&self) -> u16 {
         self.reserved.ports.main
     }
@@ -138,33 +138,33 @@ impl Daemon {
 
     /// The login to its database over TCP with the password that dyno has made; `None` when dyno made none.
     pub(crate) fn login(&self) -> Option<LoginUrl> {
-        Some(self.recipe.secret()?.url_at(&local(self.port()).to_string()))
+        Some(self.recipe.secret()?.url_at(self.recipe.login()?, &local(self.port()).to_string()))
     }
 
     /// The same login over its unix socket.
     pub(crate) fn socket_login(&self) -> Option<LoginUrl> {
-        Some(self.recipe.secret()?.url_of_socket(&self.socket()))
+        Some(self.recipe.secret()?.url_of_socket(self.recipe.login()?, &self.socket()))
     }
 
-    /// The password of [`USER`]; empty when dyno has made none.
+    /// The password of its user; empty when dyno has made none.
     pub(crate) fn password(&self) -> Password {
         self.recipe.secret().map(Secret::password).unwrap_or_default()
     }
 
     /// The URL of its database, with the password in it when dyno has made one.
     pub fn url(&self) -> String {
-        match self.login() {
-            Some(login) => login.revealed().to_string(),
-            None => format!("mysql://{USER}@{}/{DATABASE}", local(self.port())),
+        let place = local(self.port()).to_string();
+        match (self.login(), self.recipe.login()) {
+            (Some(login), _) => login.revealed().to_string(),
+            (None, Some(login)) => login.url_at(&place),
+            (None, None) => place,
         }
     }
 
-    /// The path of its unix socket, if it has one.
     pub fn socket(&self) -> PathBuf {
         self.server_folder.socket()
     }
 
-    /// Its process id.
     pub fn pid(&self) -> u32 {
         self.process.pid()
     }
@@ -330,7 +330,6 @@ impl Drop for Daemon {
     }
 }
 
-/// Ignores progress and always continues.
 pub(crate) fn ignore_progress(_: ProgressEvent<'_>) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }

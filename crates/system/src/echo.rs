@@ -15,5 +15,5 @@ mod server;
 mod trpc;
 
 pub use kind::EchoProcess;
-pub(crate) use kind::read;
+pub(crate) use kind::KIND;
 pub use server::{EchoOptions, EchoServer};

@@ -26,24 +26,17 @@ const FETCH_BOUND: Duration = Duration::from_secs(30 * 60);
 /// How long Go may take to build a program; the largest takes ten minutes on two cores.
 const BUILD_BOUND: Duration = Duration::from_secs(2 * 60 * 60);
 
-/// One build.
 #[derive(Clone, Debug)]
 pub(crate) struct Build<'a> {
     /// The program's name in messages.
     pub(crate) name: &'a str,
-    /// The folder of the module to build in.
     pub(crate) module: &'a Path,
-    /// The package of the program.
     pub(crate) package: &'a str,
     /// The version of Go, such as `go1.25.12`.
     pub(crate) toolchain: &'a str,
-    /// Arguments of `go build`.
     pub(crate) arguments: &'a [String],
-    /// Environment of the build.
     pub(crate) environment: &'a [(String, String)],
-    /// The path of the program that is built.
     pub(crate) output: &'a Path,
-    /// The log of the build.
     pub(crate) log: &'a Path,
 }
 

@@ -9,5 +9,5 @@ mod report;
 mod server;
 
 pub use build::EchoServer;
-pub(crate) use managed::{read_grpc, read_trpc};
+pub(crate) use managed::{GRPC, TRPC};
 pub(crate) use panels::{COUNTED_BY_GRPC, COUNTED_BY_TRPC, server_kinds};

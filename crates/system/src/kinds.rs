@@ -1,41 +1,59 @@
-//! Finds the kind of a system that a plan names.
+//! The kinds of systems: what the help shows of each, and how a plan is read.
 
 use std::path::Path;
 
+use plan::declared::OptionList;
 use plan::{Options, Problem, SystemPlan, nearest};
 
+use crate::options::BINARY;
 use crate::programs::is_executable;
 use crate::{
-    System, catalogue, echo, go_echo, mariadb, mysql, options, service, simulated, sqlite, tidb,
-    tidb_cluster,
+    System, echo, go_echo, mariadb, mysql, options, service, simulated, sqlite, tidb, tidb_cluster,
 };
 
-/// The option that names a server's program, of every kind that has it.
-const BINARY: &str = "binary";
-
 type Read = fn(&Options, &Path) -> Result<Box<dyn System>, Vec<Problem>>;
+
+/// A kind of system.
+pub struct Kind {
+    /// Its name in a plan and in `--system`.
+    pub name: &'static str,
+    /// A summary in one line.
+    pub summary: &'static str,
+    /// The argument of `--system` for it.
+    pub argument: &'static str,
+    /// The options that a plan can set for it.
+    pub options: OptionList,
+    /// Reads its options; relative paths are relative to the folder.
+    pub(crate) read: Read,
+}
+
+static KINDS: [&Kind; 12] = [
+    &sqlite::KIND,
+    &mariadb::KIND,
+    &tidb::KIND,
+    &tidb_cluster::KIND,
+    &mysql::KIND,
+    &go_echo::TRPC,
+    &go_echo::GRPC,
+    &service::GRPC,
+    &service::TRPC,
+    &service::TCP,
+    &echo::KIND,
+    &simulated::KIND,
+];
+
+/// Every kind, in the order in which the help lists them.
+pub fn catalogue() -> &'static [&'static Kind] {
+    &KINDS
+}
 
 /// Reads a system of the plan; relative paths in it are relative to `folder`.
 ///
 /// # Errors
 /// An unknown kind or unknown options: each with its place and the nearest spelling.
 pub fn read(plan: &SystemPlan, folder: &Path) -> Result<Box<dyn System>, Vec<Problem>> {
-    let read: Read = match plan.kind.as_str() {
-        "sqlite" => sqlite::read,
-        "mysql" => mysql::read,
-        "mariadb" => mariadb::read,
-        "tidb" => tidb::read,
-        "tidb-cluster" => tidb_cluster::read,
-        "trpc-echo" => go_echo::read_trpc,
-        "grpc-echo" => go_echo::read_grpc,
-        "grpc" => service::read_grpc,
-        "trpc" => service::read_trpc,
-        "tcp" => service::read_tcp,
-        "echo" => echo::read,
-        "simulated" => simulated::read,
-        _ => return Err(unknown(plan)),
-    };
-    let system = read(&plan.options, folder)?;
+    let kind = KINDS.iter().find(|kind| kind.name == plan.kind).ok_or_else(|| unknown(plan))?;
+    let system = (kind.read)(&plan.options, folder)?;
     match missing_program(plan, folder) {
         Some(problem) => Err(vec![problem]),
         None => Ok(system),
@@ -75,7 +93,6 @@ fn unknown(plan: &SystemPlan) -> Vec<Problem> {
     reader.finish().err().unwrap_or_default()
 }
 
-/// Whether a text is a host and a port.
 fn is_address(text: &str) -> bool {
     text.rsplit_once(':').is_some_and(|(host, port)| {
         !host.is_empty() && !host.contains('/') && port.parse::<u16>().is_ok()

@@ -10,7 +10,6 @@ mod aside;
 mod ask;
 mod build_command;
 mod cache;
-mod catalogue;
 mod contract;
 mod copy;
 mod daemon;
@@ -43,12 +42,11 @@ pub use argument::from_argument;
 pub use aside::aside;
 pub use build_command::build_by_command;
 pub use cache::{CACHE_VARIABLE, cache_folder};
-pub use catalogue::{Kind, OptionHelp, catalogue};
 pub use contract::{Access, Offer, ProgressEvent, ProgressListener, System};
 pub use daemon::Daemon;
 pub use echo::{EchoOptions, EchoProcess, EchoServer};
 pub use go::go_program;
-pub use kinds::read;
+pub use kinds::{Kind, catalogue, read};
 pub use measure::Identity;
 pub use process::{
     PipedProcess, Pipes, ProcessReference, command, demand_cpus, reaching_command,

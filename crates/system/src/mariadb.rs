@@ -4,7 +4,7 @@ mod install;
 mod managed;
 mod server;
 
+pub use crate::mysql::{DATABASE, USER};
 pub use crate::process::parse_cpus;
-pub use crate::secret::{DATABASE, USER};
-pub(crate) use managed::read;
+pub(crate) use managed::KIND;
 pub use server::{Settings, start};

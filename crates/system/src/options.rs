@@ -5,9 +5,34 @@ use std::path::{Path, PathBuf};
 use driver::{SslMode, SslOptions};
 use nix::sched::CpuSet;
 use plan::OptionReader;
+use plan::declared::{Choice, Named, choice, named};
 
 use crate::process::cpu_set;
 use crate::programs::find;
+
+/// The name of the option for a server's program, of every kind that has it.
+pub(crate) const BINARY: &str = "binary";
+pub(crate) const ARGUMENTS: Named =
+    named("arguments", "none", "additional arguments of the server, as a list");
+pub(crate) const CPUS: Named =
+    named("cpus", "all", "CPUs that the server may use, such as \"0\" or \"0-3,8\"");
+pub(crate) const ENV: Named =
+    named("env", "none", "environment variables, such as { GOMAXPROCS = 4 }");
+pub(crate) const SSL_CA: Named =
+    named("ssl_ca", "this machine's", "file of trusted certificate authorities");
+pub(crate) const SSL_CERT: Named = named("ssl_cert", "none", "file of the client's certificate");
+pub(crate) const SSL_KEY: Named =
+    named("ssl_key", "the file of ssl_cert", "file of that certificate's private key");
+/// The name of the option for encryption, whose default depends on the kind.
+pub(crate) const SSL_MODE: &str = "ssl_mode";
+
+/// The level of x86-64 instructions of a build, as the plan and Go name it.
+pub(crate) const GOAMD64: Choice<Option<&str>> = choice(
+    "goamd64",
+    ("v1", None),
+    &[("v1", Some("v1")), ("v2", Some("v2")), ("v3", Some("v3")), ("v4", Some("v4"))],
+    "x86-64 level of the build, v1 to v4",
+);
 
 /// A bare name is searched where programs are; anything else is a path.
 pub(crate) fn program(folder: &Path, binary: &str) -> PathBuf {
@@ -36,28 +61,19 @@ pub(crate) fn file(reader: &mut OptionReader<'_>, name: &str, folder: &Path) -> 
 /// The options for encryption (docs/tls.md); relative files are relative to `folder`.
 pub(crate) fn ssl(reader: &mut OptionReader<'_>, folder: &Path) -> SslOptions {
     let modes = SslMode::ALL.map(|mode| (mode.name(), Some(mode)));
-    let mode = reader.choice("ssl_mode", None, &modes);
-    let mut file = |name| reader.text(name).map(|file| folder.join(file));
-    SslOptions { mode, ca: file("ssl_ca"), cert: file("ssl_cert"), key: file("ssl_key") }
+    let mode = reader.choice(SSL_MODE, None, &modes);
+    let mut file = |option: Named| reader.text(option.name).map(|file| folder.join(file));
+    SslOptions { mode, ca: file(SSL_CA), cert: file(SSL_CERT), key: file(SSL_KEY) }
 }
 
 /// `cpus = "0-3,8"`
 pub(crate) fn cpus(reader: &mut OptionReader<'_>) -> Option<CpuSet> {
-    cpus_called(reader, "cpus")
+    cpus_called(reader, CPUS.name)
 }
 
 /// The same, under another name.
 pub(crate) fn cpus_called(reader: &mut OptionReader<'_>, name: &str) -> Option<CpuSet> {
     reader.cpus(name).as_ref().map(cpu_set)
-}
-
-/// Levels of x86-64 that Go compiles for, as the plan and the build name them.
-const LEVELS: [(&str, Option<&str>); 4] =
-    [("v1", Some("v1")), ("v2", Some("v2")), ("v3", Some("v3")), ("v4", Some("v4"))];
-
-/// `goamd64 = "v3"`: the level of x86-64 instructions of a build.
-pub(crate) fn goamd64(reader: &mut OptionReader<'_>) -> Option<String> {
-    reader.choice("goamd64", None, &LEVELS).map(str::to_owned)
 }
 
 /// Arguments of a server as the plan gives them, without those named in `ours`: with these, dyno would not find the

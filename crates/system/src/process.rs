@@ -39,7 +39,6 @@ const ASKED_BOUND: Duration = Duration::from_secs(2);
 /// How a process ends that must end now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ending {
-    /// It is killed.
     Killed,
     /// It is asked first, because others that it has started may end with it only then.
     Asked,
@@ -57,7 +56,6 @@ pub(crate) enum NewFiles {
     /// The accounts that dyno's own umask permits.
     #[default]
     Usual,
-    /// The owner alone.
     OwnerOnly,
 }
 
@@ -86,7 +84,6 @@ pub(crate) struct Process {
     end: Arc<End>,
 }
 
-/// How and when a child has exited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Exit {
     pub(crate) status: ExitStatus,
@@ -152,12 +149,10 @@ impl Process {
         self.pid.as_raw().unsigned_abs()
     }
 
-    /// The exit status, when it has exited.
     pub(crate) fn exit_status(&self) -> Option<ExitStatus> {
         Some(self.exit()?.status)
     }
 
-    /// How and when it has exited, if it has.
     pub(crate) fn exit(&self) -> Option<Exit> {
         *self.end.status()
     }

@@ -18,7 +18,6 @@ use crate::{Access, LoginUrl, ProgressListener, StatementPages};
 pub struct MetricsEndpoint {
     /// The role of the server in the system, such as `tidb`, `tikv` or `pd`.
     pub role: String,
-    /// Host and port.
     pub address: String,
     /// The path on that host, such as `/metrics`.
     pub path: String,
@@ -36,20 +35,16 @@ impl MetricsEndpoint {
 pub struct ServerProcess {
     /// Its role in the system, such as `mariadb` or `tidb`.
     pub role: String,
-    /// Its process id.
     pub pid: u32,
 }
 
 /// A server that was started for a system and has exited by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LostMember {
-    /// Its name, that of its [`ServerProcess`].
     pub name: String,
     /// The role that it shares with others, such as `tikv`.
     pub role: String,
-    /// When it exited.
     pub at: Instant,
-    /// Its exit status or signal.
     pub status: String,
     /// Its log; `None` when it was killed, because it cannot log that.
     pub(crate) log: Option<PathBuf>,
@@ -126,7 +121,6 @@ pub struct Running {
 }
 
 impl Running {
-    /// A database that has reported `facts`.
     pub(crate) fn database(
         target: Target,
         facts: Facts,
@@ -141,7 +135,6 @@ impl Running {
         }
     }
 
-    /// An RPC service.
     pub(crate) fn service(
         service: Service,
         identity: Identity,
@@ -175,7 +168,6 @@ impl Running {
         self
     }
 
-    /// How clients access it.
     pub fn access(&self) -> &Access {
         &self.access
     }
@@ -185,7 +177,6 @@ impl Running {
         self.login.as_ref()
     }
 
-    /// Its identity.
     pub fn identity(&self) -> &Identity {
         &self.identity
     }
@@ -281,7 +272,6 @@ impl fmt::Debug for Running {
 
 /// External servers: dyno neither starts nor stops them.
 pub(crate) struct External {
-    /// The addresses on which they listen.
     pub(crate) addresses: Vec<SocketAddr>,
 }
 

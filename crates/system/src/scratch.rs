@@ -10,7 +10,6 @@ use tempfile::TempDir;
 
 use crate::process::Guard;
 
-/// The number of the first process of a container.
 const FIRST_PROCESS: i32 = 1;
 
 /// A temporary folder that other users cannot list. Dropping it removes it with everything in it; when dyno is
@@ -51,7 +50,6 @@ impl Scratch {
         Ok(Self { folder, _guard: guard })
     }
 
-    /// Its path.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }

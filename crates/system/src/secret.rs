@@ -7,15 +7,29 @@ use std::path::Path;
 
 use anyhow::Context;
 use plan::Password;
-use sha1::{Digest, Sha1};
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::private_file;
 
-/// The login user of a managed MariaDB or TiDB.
-pub const USER: &str = "root";
-/// The database that a new MariaDB or TiDB has.
-pub const DATABASE: &str = "test";
+/// The login to the managed servers of a protocol.
+#[derive(Debug)]
+pub(crate) struct ManagedLogin {
+    /// The scheme of URLs.
+    pub(crate) scheme: &'static str,
+    pub(crate) user: &'static str,
+    /// The database that a new server has.
+    pub(crate) database: &'static str,
+    /// Whether a server on this port of 127.0.0.1 takes logins yet.
+    pub(crate) is_up: fn(u16) -> bool,
+}
+
+impl ManagedLogin {
+    /// The URL of a server that listens at `place`, without a password.
+    pub(crate) fn url_at(&self, place: &str) -> String {
+        let Self { scheme, user, database, .. } = self;
+        format!("{scheme}://{user}@{place}/{database}")
+    }
+}
 
 /// The text that is shown in place of a password.
 const MASK: &str = "***";
@@ -48,25 +62,19 @@ impl Secret {
         self.0.clone()
     }
 
-    /// The hash that servers store for `mysql_native_password`: `*`, then SHA1(SHA1(password)) in upper case. It
-    /// cannot be used to log in, so only this hash is ever written to a file or sent to a server.
-    pub(crate) fn native_hash(&self) -> String {
-        let twice = self.0.reveal(|password| Sha1::digest(Sha1::digest(password)));
-        format!("*{}", hex(&twice).to_uppercase())
-    }
-
     /// The URL of a server that listens at `place`, such as `127.0.0.1:3306` or several of these.
-    pub(crate) fn url_at(&self, place: &str) -> LoginUrl {
-        self.url(&format!("@{place}/{DATABASE}"))
+    pub(crate) fn url_at(&self, login: &'static ManagedLogin, place: &str) -> LoginUrl {
+        self.url(login, &format!("@{place}/{}", login.database))
     }
 
     /// The URL of a server behind a unix socket.
-    pub(crate) fn url_of_socket(&self, socket: &Path) -> LoginUrl {
-        self.url(&format!("@/{DATABASE}?socket={}", escaped(&socket.display().to_string())))
+    pub(crate) fn url_of_socket(&self, login: &'static ManagedLogin, socket: &Path) -> LoginUrl {
+        let socket = escaped(&socket.display().to_string());
+        self.url(login, &format!("@/{}?socket={socket}", login.database))
     }
 
-    fn url(&self, rest: &str) -> LoginUrl {
-        LoginUrl { secret: self.clone(), rest: rest.to_owned() }
+    fn url(&self, login: &'static ManagedLogin, rest: &str) -> LoginUrl {
+        LoginUrl { secret: self.clone(), login, rest: rest.to_owned() }
     }
 }
 
@@ -77,19 +85,25 @@ impl fmt::Debug for Secret {
 }
 
 /// The URL of a managed server. It is displayed with `***` in place of its password.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct LoginUrl {
     secret: Secret,
+    login: &'static ManagedLogin,
     /// The rest of the URL, from the `@` on.
     rest: String,
 }
 
 impl LoginUrl {
+    fn with(&self, password: &str) -> String {
+        let ManagedLogin { scheme, user, .. } = self.login;
+        format!("{scheme}://{user}:{password}{}", self.rest)
+    }
+
     /// The URL with its password: for a login, a terminal or a file that only its owner can read.
     pub fn revealed(&self) -> Zeroizing<String> {
         self.secret.0.reveal(|password| {
             let password = String::from_utf8_lossy(password);
-            Zeroizing::new(format!("mysql://{USER}:{password}{}", self.rest))
+            Zeroizing::new(self.with(&password))
         })
     }
 
@@ -106,11 +120,12 @@ impl LoginUrl {
 
 impl fmt::Display for LoginUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "mysql://{USER}:{MASK}{}", self.rest)
+        f.write_str(&self.with(MASK))
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
+/// Bytes in hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
@@ -128,6 +143,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
+    use crate::mysql::MANAGED;
 
     #[test]
     fn passwords_are_unique_and_never_shown() {
@@ -135,24 +151,17 @@ mod tests {
         assert_ne!(one, other);
         let text = one.0.reveal(|password| String::from_utf8(password.to_vec()).unwrap());
         assert_eq!(text.len(), 32);
-        let url = one.url_at("127.0.0.1:3306");
+        let url = one.url_at(&MANAGED, "127.0.0.1:3306");
         assert_eq!(url.to_string(), "mysql://root:***@127.0.0.1:3306/test");
         assert!(!format!("{one:?} {url:?}").contains(&text));
         assert_eq!(*url.revealed(), format!("mysql://root:{text}@127.0.0.1:3306/test"));
         assert_eq!(plan::scrub(&format!("a log that repeats {text}")), "a log that repeats ***");
     }
 
-    /// As MariaDB 10.11 answers to `SELECT PASSWORD('secret')`.
-    #[test]
-    fn the_hash_is_that_of_the_server() {
-        let secret = Secret(Password::new("secret"));
-        assert_eq!(secret.native_hash(), "*14E65567ABDB5135D0CFD9A70B3032C179A49EE7");
-    }
-
     #[test]
     fn the_url_of_a_socket_is_read_back_by_the_driver() {
         let socket = Path::new("/tmp/a b&c?d%/server.sock");
-        let url = Secret(Password::new("abc")).url_of_socket(socket).revealed();
+        let url = Secret(Password::new("abc")).url_of_socket(&MANAGED, socket).revealed();
         let read = driver::mysql::Url::parse(&url).unwrap();
         assert_eq!(read.socket.as_deref(), Some(socket));
         assert_eq!(read.password, Some(Password::new("abc")));
@@ -162,7 +171,7 @@ mod tests {
     fn a_url_is_written_for_its_owner_alone() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("url");
-        let url = Secret(Password::new("abc")).url_at("h:1");
+        let url = Secret(Password::new("abc")).url_at(&MANAGED, "h:1");
         url.write(&path).unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "mysql://root:abc@h:1/test\n");
         assert_eq!(path.metadata().unwrap().permissions().mode() & 0o7777, 0o600);

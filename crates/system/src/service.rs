@@ -6,13 +6,14 @@ use std::path::Path;
 use driver::rpc::{Protocol, Service};
 use driver::{SslMode, SslOptions, Timeouts};
 use net::Endpoint;
+use plan::declared::{Named, named};
 use plan::{Options, Problem};
 
 use crate::aside::{LOOKING_UP, aside};
 use crate::ask::reach;
-use crate::options::ssl;
+use crate::options::{SSL_CA, SSL_CERT, SSL_KEY, SSL_MODE, ssl};
 use crate::running::External;
-use crate::{Identity, Offer, ProgressListener, Running, System};
+use crate::{Identity, Kind, Offer, ProgressListener, Running, System};
 
 #[derive(Clone, Debug)]
 struct ExternalService {
@@ -21,24 +22,80 @@ struct ExternalService {
     ssl: SslOptions,
 }
 
-/// Reads where a gRPC service is.
-pub(crate) fn read_grpc(options: &Options, folder: &Path) -> Result<Box<dyn System>, Vec<Problem>> {
-    let help = "write it such as \"grpc://127.0.0.1:50051/helloworld.Greeter/SayHello\"";
-    read(Protocol::Grpc, options, folder, help)
-}
+const URL: &str = "url";
+const MODE: Named = named(
+    SSL_MODE,
+    "disabled; verify_ca with ssl_ca",
+    "disabled, required, verify_ca or verify_identity: whether connections are encrypted, and how the \
+     server's certificate is verified",
+);
 
-/// Reads where a tRPC service is.
-pub(crate) fn read_trpc(options: &Options, folder: &Path) -> Result<Box<dyn System>, Vec<Problem>> {
-    let help = "write it such as \"trpc://127.0.0.1:8000/trpc.test.helloworld.Greeter/SayHello\"";
-    read(Protocol::Trpc, options, folder, help)
-}
+pub(crate) static GRPC: Kind = Kind {
+    name: "grpc",
+    summary: "a running gRPC service, of which unary methods are called",
+    argument: "grpc://HOST:PORT/PACKAGE.SERVICE/METHOD",
+    options: &[
+        &named(
+            URL,
+            "must be given",
+            "grpc://HOST:PORT/PACKAGE.SERVICE/METHOD; connections are divided among several HOST:PORT with \
+             commas",
+        ),
+        &MODE,
+        &SSL_CA,
+        &SSL_CERT,
+        &SSL_KEY,
+    ],
+    read: |options, folder| {
+        let help = "write it such as \"grpc://127.0.0.1:50051/helloworld.Greeter/SayHello\"";
+        read(Protocol::Grpc, options, folder, help)
+    },
+};
 
-/// Reads where a server of fixed sizes is.
-pub(crate) fn read_tcp(options: &Options, folder: &Path) -> Result<Box<dyn System>, Vec<Problem>> {
-    let help = "write it such as \"tcp://127.0.0.1:8000\"";
-    read(Protocol::Tcp { announces: false }, options, folder, help)
-}
+pub(crate) static TRPC: Kind = Kind {
+    name: "trpc",
+    summary: "a running tRPC service",
+    argument: "trpc://HOST:PORT/SERVICE/METHOD",
+    options: &[
+        &named(
+            URL,
+            "must be given",
+            "trpc://HOST:PORT/SERVICE/METHOD; connections are divided among several HOST:PORT with commas",
+        ),
+        &MODE,
+        &SSL_CA,
+        &SSL_CERT,
+        &SSL_KEY,
+    ],
+    read: |options, folder| {
+        let help =
+            "write it such as \"trpc://127.0.0.1:8000/trpc.test.helloworld.Greeter/SayHello\"";
+        read(Protocol::Trpc, options, folder, help)
+    },
+};
 
+pub(crate) static TCP: Kind = Kind {
+    name: "tcp",
+    summary: "a running server that answers requests of one size with answers of one size, in order",
+    argument: "tcp://HOST:PORT",
+    options: &[
+        &named(
+            URL,
+            "must be given",
+            "tcp://HOST:PORT; connections are divided among several HOST:PORT with commas",
+        ),
+        &MODE,
+        &SSL_CA,
+        &SSL_CERT,
+        &SSL_KEY,
+    ],
+    read: |options, folder| {
+        let help = "write it such as \"tcp://127.0.0.1:8000\"";
+        read(Protocol::Tcp { announces: false }, options, folder, help)
+    },
+};
+
+/// Reads where a service is.
 fn read(
     protocol: Protocol,
     options: &Options,
@@ -46,21 +103,17 @@ fn read(
     help: &str,
 ) -> Result<Box<dyn System>, Vec<Problem>> {
     let mut reader = options.reader();
-    let url = reader.text("url").unwrap_or_default();
-    if !reader.is_given("url") {
-        reader.reject("url", "`url` is missing: where is the service?", help);
+    let url = reader.text(URL).unwrap_or_default();
+    if !reader.is_given(URL) {
+        reader.reject(URL, "`url` is missing: where is the service?", help);
     } else if let Err(error) = Service::check(protocol, &url) {
-        reader.reject("url", format!("`url` is wrong: {error}"), help);
+        reader.reject(URL, format!("`url` is wrong: {error}"), help);
     }
     let ssl = ssl(&mut reader, folder);
     if ssl.mode == Some(SslMode::Preferred) {
         let message =
             "`ssl_mode` cannot be `preferred`: a service does not say whether it offers TLS";
-        reader.reject(
-            "ssl_mode",
-            message,
-            "write disabled, required, verify_ca or verify_identity",
-        );
+        reader.reject(SSL_MODE, message, "write disabled, required, verify_ca or verify_identity");
     }
     reader.finish()?;
     Ok(Box::new(ExternalService { protocol, url, ssl }))
@@ -103,7 +156,7 @@ mod tests {
     fn what_is_wrong_with_a_url_is_told_with_an_example() {
         let told = |options: &str| {
             let options = Options::parse(options).unwrap();
-            let problem = read_trpc(&options, Path::new("")).err().unwrap().remove(0);
+            let problem = (TRPC.read)(&options, Path::new("")).err().unwrap().remove(0);
             format!("{}; {}", problem.message, problem.help.unwrap())
         };
         insta::assert_snapshot!(told(""), @r#"`url` is missing: where is the service?; write it such as "trpc://127.0.0.1:8000/trpc.test.helloworld.Greeter/SayHello""#);

@@ -5,23 +5,67 @@ use std::time::Duration;
 
 use driver::Timeouts;
 use measure::{Nanos, nanos};
+use plan::declared::{Choice, Named, Number, choice, named, number};
 use plan::{
     Noise, OptionReader, Options, Problem, ServiceDistribution, SimulatedSystem, Stall,
     parse_duration, show_duration,
 };
 
-use crate::{Access, Identity, Offer, ProgressListener, Running, System};
+use crate::{Access, Identity, Kind, Offer, ProgressListener, Running, System};
 
-/// The default service time.
 const SERVICE_TIME: Duration = Duration::from_millis(1);
+
+const SERVERS: Number<u64> = number(
+    "servers",
+    1,
+    1..=1_000_000,
+    "number of requests that are served at the same time, 1 to 1000000",
+);
+const OPERATIONS: Number<u64> =
+    number("operations", 1, 1..=1_000, "kinds of requests, which are sent in turn, 1 to 1000");
+const SERVICE_TIMES: Named =
+    named("service_times", "1ms", "list of service times, which are used in turn");
+const DISTRIBUTION: Choice<fn(f64) -> ServiceDistribution> = choice(
+    "distribution",
+    ("constant", |_| ServiceDistribution::Constant),
+    &[
+        ("constant", |_| ServiceDistribution::Constant),
+        ("exponential", |_| ServiceDistribution::Exponential),
+        ("lognormal", |variation| ServiceDistribution::Lognormal { variation }),
+        ("pareto", |variation| ServiceDistribution::Pareto { variation }),
+        ("bimodal", |variation| ServiceDistribution::Bimodal { variation }),
+    ],
+    "of service times around these: constant, exponential, lognormal, pareto, bimodal",
+);
+const VARIATION: Number<f64> = number(
+    "variation",
+    1.0,
+    0.01..=100.0,
+    "their standard deviation as a part of the mean, 0.01 to 100",
+);
+const STALLS: Named =
+    named("stalls", "none", "pauses, counted from the first load: [{ at = \"5s\", for = \"1s\" }]");
+const NOISE: Named = named(
+    "noise",
+    "none",
+    "that of a machine over time: [{ kind = \"drift\", change = 0.1, over = \"1h\" }]",
+);
+
+pub(crate) static KIND: Kind = Kind {
+    name: "simulated",
+    summary: "servers behind one queue in exact virtual time: arithmetic, no database",
+    argument: "simulated",
+    options: &[&SERVERS, &OPERATIONS, &SERVICE_TIMES, &DISTRIBUTION, &VARIATION, &STALLS, &NOISE],
+    read,
+};
 
 struct Simulated(SimulatedSystem);
 
 /// Reads the options of a simulated system.
-pub(crate) fn read(options: &Options, _folder: &Path) -> Result<Box<dyn System>, Vec<Problem>> {
+fn read(options: &Options, _folder: &Path) -> Result<Box<dyn System>, Vec<Problem>> {
     let mut reader = options.reader();
-    let servers = reader.integer("servers", 1, 1..=1_000_000);
-    let operations = reader.integer("operations", 1, 1..=1_000);
+    let servers = SERVERS.read(&mut reader);
+    let operations = OPERATIONS.read(&mut reader);
     let service_times_ns = service_times(&mut reader);
     let mut problems = Vec::new();
     let distribution = distribution(&mut reader);
@@ -44,40 +88,37 @@ pub(crate) fn read(options: &Options, _folder: &Path) -> Result<Box<dyn System>,
 
 /// `stalls = [{ at = "5s", for = "1s" }]`, in any order.
 fn stalls(reader: &mut OptionReader<'_>, problems: &mut Vec<Problem>) -> Vec<Stall> {
-    let tables = reader.tables("stalls");
+    let tables = reader.tables(STALLS.name);
     let read = |table: &Options| read_stall(table).map_err(|found| problems.extend(found)).ok();
     let mut stalls: Vec<Stall> = tables.iter().filter_map(read).collect();
     stalls.sort_by_key(|stall| stall.at_ns);
     if stalls.windows(2).any(|pair| pair[0].at_ns + pair[0].length_ns > pair[1].at_ns) {
         let message = "two of the `stalls` are at the same time";
-        reader.reject("stalls", message, "make one of them, or set them apart");
+        reader.reject(STALLS.name, message, "make one of them, or set them apart");
     }
     stalls
 }
 
 /// `distribution = "lognormal"` with `variation = 1.5`.
 fn distribution(reader: &mut OptionReader<'_>) -> ServiceDistribution {
-    let variation = reader.float("variation", 1.0, 0.01..=100.0);
-    let choices = [
-        ("constant", ServiceDistribution::Constant),
-        ("exponential", ServiceDistribution::Exponential),
-        ("lognormal", ServiceDistribution::Lognormal { variation }),
-        ("pareto", ServiceDistribution::Pareto { variation }),
-        ("bimodal", ServiceDistribution::Bimodal { variation }),
-    ];
-    let chosen = reader.choice("distribution", ServiceDistribution::Constant, &choices);
+    let variation = VARIATION.read(reader);
+    let chosen = DISTRIBUTION.read(reader)(variation);
     let is_fixed =
         matches!(chosen, ServiceDistribution::Constant | ServiceDistribution::Exponential);
-    if is_fixed && reader.is_given("variation") {
+    if is_fixed && reader.is_given(VARIATION.name) {
         let message = "this `distribution` has no `variation` of its own";
-        reader.reject("variation", message, "leave it out, or choose lognormal, pareto or bimodal");
+        reader.reject(
+            VARIATION.name,
+            message,
+            "leave it out, or choose lognormal, pareto or bimodal",
+        );
     }
     chosen
 }
 
 /// `noise = [{ kind = "drift", change = 0.1, over = "1h" }]`
 fn noise(reader: &mut OptionReader<'_>, problems: &mut Vec<Problem>) -> Vec<Noise> {
-    let tables = reader.tables("noise");
+    let tables = reader.tables(NOISE.name);
     let read = |table: &Options| read_noise(table).map_err(|found| problems.extend(found)).ok();
     tables.iter().filter_map(read).collect()
 }
@@ -158,11 +199,11 @@ fn read_stall(table: &Options) -> Result<Stall, Vec<Problem>> {
 
 fn service_times(reader: &mut OptionReader<'_>) -> Vec<Nanos> {
     let mut times_ns = Vec::new();
-    for text in reader.texts("service_times") {
+    for text in reader.texts(SERVICE_TIMES.name) {
         match parse_duration(&text).and_then(|time| Nanos::try_from(time.as_nanos()).ok()) {
             Some(time_ns) => times_ns.push(time_ns),
             None => reader.reject(
-                "service_times",
+                SERVICE_TIMES.name,
                 format!("`{text}` is not a length of time"),
                 "write a list such as [\"500us\", \"1ms\"]",
             ),

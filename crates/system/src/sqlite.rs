@@ -11,13 +11,44 @@ use driver::sqlite::{Config, Copied, Snapshot, Synchronous};
 use driver::{Target, Timeouts};
 use measure::Failure;
 use net::BlockingCheck;
+use plan::declared::{Choice, Named, Time, choice, named, time};
 use plan::{Options, Problem};
 
 use crate::aside::aside_in_steps;
 use crate::ask::ask;
 use crate::private_file;
 use crate::running::SystemHandle;
-use crate::{ProgressListener, Running, System};
+use crate::{Kind, ProgressListener, Running, System};
+
+const PATH: Named = named("path", "a temporary file", "the database file; created when missing");
+/// The driver supports no other mode; the key exists so that a plan can name the mode.
+const JOURNAL: Choice<()> = choice(
+    "journal",
+    ("wal", ()),
+    &[("wal", ())],
+    "the journal mode; only wal, the write-ahead log",
+);
+const SYNCHRONOUS: Choice<Synchronous> = choice(
+    "synchronous",
+    ("normal", Synchronous::Normal),
+    &[("off", Synchronous::Off), ("normal", Synchronous::Normal), ("full", Synchronous::Full)],
+    "when commits wait for the disk: off, normal or full",
+);
+const CACHE: Named =
+    named("cache", "SQLite's own", "size of the page cache of each connection, such as \"64MiB\"");
+const BUSY_TIMEOUT: Time = time(
+    "busy_timeout",
+    ("5s", Duration::from_secs(5)),
+    "how long a statement waits for another writer",
+);
+
+pub(crate) static KIND: Kind = Kind {
+    name: "sqlite",
+    summary: "the embedded database SQLite, in dyno's process",
+    argument: "sqlite, sqlite:PATH, or a path that ends in .db, .sqlite or .sqlite3",
+    options: &[&PATH, &JOURNAL, &SYNCHRONOUS, &CACHE, &BUSY_TIMEOUT],
+    read,
+};
 
 /// How long a stop waits for the step of a copy to end.
 const STOP_GRACE: Duration = Duration::from_millis(500);
@@ -32,23 +63,17 @@ struct Sqlite {
 }
 
 /// Reads the options of the embedded database; a relative path is relative to `folder`.
-pub(crate) fn read(options: &Options, folder: &Path) -> Result<Box<dyn System>, Vec<Problem>> {
+fn read(options: &Options, folder: &Path) -> Result<Box<dyn System>, Vec<Problem>> {
     let mut reader = options.reader();
-    let path = reader.text("path").map(|path| folder.join(path));
+    let path = reader.text(PATH.name).map(|path| folder.join(path));
     if let Some(parent) = path.as_deref().and_then(Path::parent).filter(|parent| !parent.is_dir()) {
         let message = format!("there is no folder {}", parent.display());
-        reader.reject("path", message, "create it first, or give another path");
+        reader.reject(PATH.name, message, "create it first, or give another path");
     }
-    // The driver supports no other mode; the key exists so that a plan can name the mode.
-    reader.choice("journal", (), &[("wal", ())]);
-    let levels = [Synchronous::Off, Synchronous::Normal, Synchronous::Full];
-    let synchronous = reader.choice(
-        "synchronous",
-        Synchronous::default(),
-        &levels.map(|level| (level.name(), level)),
-    );
-    let busy_timeout = reader.duration("busy_timeout", Duration::from_secs(5));
-    let cache_bytes = reader.is_given("cache").then(|| reader.bytes("cache", 0));
+    JOURNAL.read(&mut reader);
+    let synchronous = SYNCHRONOUS.read(&mut reader);
+    let busy_timeout = BUSY_TIMEOUT.read(&mut reader);
+    let cache_bytes = reader.is_given(CACHE.name).then(|| reader.bytes(CACHE.name, 0));
     reader.finish()?;
     Ok(Box::new(Sqlite { path, synchronous, busy_timeout, cache_bytes }))
 }
@@ -90,7 +115,6 @@ impl System for Sqlite {
 /// The file of a database, whose state can be saved.
 struct DatabaseFile {
     config: Config,
-    /// The path of the copy that `snapshot` makes.
     copy: PathBuf,
     kept: Option<Arc<Snapshot>>,
 }

@@ -15,7 +15,6 @@ use crate::{Access, Running, System};
 /// The function with which a kind reads its options.
 pub(crate) type Read = fn(&Options, &Path) -> Result<Box<dyn System>, Vec<Problem>>;
 
-/// The system of these options, started in this folder.
 pub(crate) fn started(read: Read, options: &str, folder: &Path) -> anyhow::Result<Running> {
     let system = read(&Options::parse(options).unwrap(), folder).unwrap();
     system.start(folder, Timeouts::default(), &mut ignore_progress)

@@ -16,4 +16,4 @@ mod placement;
 mod program;
 mod store;
 
-pub(crate) use kind::read;
+pub(crate) use kind::KIND;

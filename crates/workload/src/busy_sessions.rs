@@ -20,12 +20,10 @@ const AT_ONCE_BOUND: Duration = Duration::from_millis(250);
 #[derive(Clone, Debug, Default)]
 pub struct BusySessions(Arc<Mutex<BTreeSet<BusySession>>>);
 
-/// A session on a server.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct BusySession {
     /// The index with which it was connected, which determines the server where there are several.
     index: usize,
-    /// Its number on that server.
     number: String,
 }
 

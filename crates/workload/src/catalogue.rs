@@ -1,8 +1,9 @@
 //! The list of workloads with their options, and the reader that picks the workload of a plan.
 
+use plan::declared::{OptionInfo, infos};
 use plan::{Files, Problem, WorkloadPlan};
 
-use crate::options::infos;
+use crate::Workload;
 use crate::random;
 use crate::rpc::{self, Rpc};
 use crate::sql::SqlWorkload;
@@ -10,20 +11,15 @@ use crate::sysbench::{self, BULK_OPTIONS, BulkInsert, Oltp, Script};
 use crate::tpcc::{self, Tpcc};
 use crate::tpch::{self, Tpch};
 use crate::ycsb::{self, Preset, Ycsb};
-use crate::{OptionInfo, Workload};
 
-/// A workload as `dyno workloads` shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkloadInfo {
     /// Its kind in a plan, such as `sysbench/oltp_read_write`.
     pub kind: String,
-    /// Its description in one line.
     pub summary: &'static str,
-    /// Its options.
     pub options: Vec<OptionInfo>,
 }
 
-/// The folder of the sysbench set.
 const SYSBENCH: &str = "sysbench/";
 /// The folder of YCSB's workloads.
 const YCSB: &str = "ycsb/";
@@ -35,7 +31,6 @@ const BULK_INSERT: &str = "bulk_insert";
 /// The file name suffix of user-defined workloads; no built-in workload has it.
 const SQL_SUFFIX: &str = ".sql";
 
-/// All workloads, in the order of help texts.
 pub fn catalogue() -> Vec<WorkloadInfo> {
     let oltp_options = [infos(sysbench::OPTIONS), infos(random::OPTIONS)].concat();
     let mut all: Vec<WorkloadInfo> = Script::ALL

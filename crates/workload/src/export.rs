@@ -7,7 +7,6 @@ use engine::Stop;
 
 use crate::LoadProgress;
 
-/// The files to write.
 pub struct Export<'a> {
     /// The folder for the files; it exists.
     pub folder: PathBuf,
@@ -21,7 +20,6 @@ pub struct Export<'a> {
     pub now: String,
     /// Threads that write in parallel.
     pub writers: usize,
-    /// Receives the progress.
     pub progress: &'a LoadProgress,
     /// Checked between files.
     pub stop: &'a Stop,

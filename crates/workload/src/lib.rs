@@ -11,7 +11,6 @@ mod export;
 mod expression;
 mod load_part;
 mod loading;
-mod options;
 mod parallel;
 mod parts;
 mod policy;
@@ -25,6 +24,7 @@ mod session;
 mod shared;
 mod sql;
 mod sysbench;
+mod tables;
 #[cfg(test)]
 mod testing;
 mod tpcc;

@@ -17,7 +17,6 @@ pub struct LoadPart {
 }
 
 impl Default for LoadPart {
-    /// The whole load.
     fn default() -> Self {
         Self { generator: 0, generators: 1 }
     }
@@ -32,7 +31,6 @@ impl LoadPart {
         }
     }
 
-    /// Whether it is the whole load.
     pub(crate) fn is_whole(self) -> bool {
         self == Self::default()
     }
@@ -48,7 +46,6 @@ impl LoadPart {
         self.generator as u64 + taken.wrapping_mul(self.step())
     }
 
-    /// The distance of its positions.
     #[inline]
     pub(crate) fn step(self) -> u64 {
         self.generators.max(1) as u64

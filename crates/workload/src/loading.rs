@@ -15,7 +15,6 @@ use crate::reconnect::ReconnectBackoff;
 /// The origin of the times of all batches.
 static ORIGIN: LazyLock<Instant> = LazyLock::new(net::origin);
 
-/// The transaction of one batch.
 pub(crate) struct Batch<'a> {
     session: &'a mut Session,
     progress: &'a LoadProgress,
@@ -44,7 +43,6 @@ impl<'a> Batch<'a> {
         Ok(Self { session, progress, reported_rows: 0, added, clock, began, is_committed: false })
     }
 
-    /// Starts adding rows to a table.
     pub(crate) fn table(&mut self, name: &str, columns: &[&str]) -> BatchWriter<'_> {
         BatchWriter {
             loader: self.session.loader(name, columns),
@@ -55,7 +53,6 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// Runs a statement in the transaction.
     pub(crate) async fn run(&mut self, sql: &str) -> Result<(), Failure> {
         self.session.run(sql).await.map(drop)
     }
@@ -76,7 +73,6 @@ impl Drop for Batch<'_> {
     }
 }
 
-/// Adds rows to one table.
 pub(crate) struct BatchWriter<'a> {
     loader: Loader<'a>,
     progress: &'a LoadProgress,
@@ -89,7 +85,6 @@ pub(crate) struct BatchWriter<'a> {
 const REPORT_ROWS: u64 = 1_000;
 
 impl BatchWriter<'_> {
-    /// Adds a row, one value for each column.
     pub(crate) async fn push(&mut self, row: &[Value<'_>]) -> Result<(), Failure> {
         self.loader.push(row).await?;
         self.unreported_rows += 1;

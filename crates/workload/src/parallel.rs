@@ -99,7 +99,6 @@ fn end_statements(context: &WorkloadContext<'_>, busy: &BusySessions) {
     }
 }
 
-/// Runs statements in order.
 pub(crate) async fn run_all(session: &mut Session, statements: &[String]) -> Result<(), Failure> {
     for statement in statements {
         session.run(statement).await?;
@@ -217,7 +216,6 @@ pub(crate) fn as_integer(datum: Option<&Datum>) -> Option<i64> {
     }
 }
 
-/// A text cell.
 pub(crate) fn as_text(datum: Option<&Datum>) -> Option<String> {
     match datum? {
         Datum::Text(text) => Some(text.clone()),

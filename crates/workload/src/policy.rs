@@ -2,8 +2,7 @@
 
 use measure::{ErrorClass, ErrorKey};
 use plan::OptionReader;
-
-use crate::options::{Choice, Text, choice, text};
+use plan::declared::{Choice, Text, choice, text};
 
 /// The option for errors that a retry may avoid.
 pub(crate) const TRANSIENT_ERRORS: Choice<bool> = choice(
@@ -12,11 +11,9 @@ pub(crate) const TRANSIENT_ERRORS: Choice<bool> = choice(
     &[("retry", true), ("ignore", false)],
     "deadlocks, conflicts and lock time-outs: retry the same transaction, or ignore it",
 );
-/// The option that lists errors to ignore.
 pub(crate) const IGNORE_ERRORS: Text =
     text("ignore_errors", "", "codes of errors that only end their transaction, or all");
 
-/// The options for errors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ErrorPolicy {
     /// Whether transactions are retried after deadlocks, write conflicts, lock time-outs and busy answers.
@@ -25,14 +22,12 @@ pub(crate) struct ErrorPolicy {
     pub(crate) ignored: Vec<String>,
 }
 
-/// How one error is handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ErrorAction {
     /// Retry the same transaction.
     Retry,
     /// Abandon the transaction and continue with the next one.
     Ignore,
-    /// End the client.
     Fatal,
 }
 

@@ -25,7 +25,6 @@ struct Counts {
     committed: Mutex<Option<Committed>>,
 }
 
-/// Committed batches.
 #[derive(Debug)]
 struct Committed {
     /// From the beginning of the first one to the end of the last one.
@@ -50,12 +49,10 @@ impl LoadProgress {
         self.0.total.store(total, Ordering::Relaxed);
     }
 
-    /// Counts more units as done.
     pub fn advance(&self, units: u64) {
         self.0.done.fetch_add(units, Ordering::Relaxed);
     }
 
-    /// Subtracts units that were counted as done.
     pub(crate) fn take_back(&self, units: u64) {
         self.0.done.fetch_sub(units, Ordering::Relaxed);
     }
@@ -100,7 +97,6 @@ impl LoadProgress {
         std::mem::take(&mut *lock(&self.0.notes))
     }
 
-    /// Adds a committed batch and its time.
     pub(crate) fn add(&self, batch: &Added, time: Range<Nanos>) {
         if batch.rows == 0 {
             return;

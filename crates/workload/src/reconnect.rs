@@ -21,7 +21,6 @@ pub(crate) struct ReconnectBackoff {
 }
 
 impl ReconnectBackoff {
-    /// A backoff that starts at `since`.
     pub(crate) fn since(since: Nanos) -> Self {
         Self { since, pause_ns: PAUSE_FIRST_NS }
     }
@@ -69,7 +68,6 @@ impl ReconnectBackoff {
         handle.now() < deadline
     }
 
-    /// The pause before the next attempt.
     fn pause(&mut self) -> Nanos {
         let pause = self.pause_ns;
         self.pause_ns = (pause * 2).min(PAUSE_MAX_NS);

@@ -135,7 +135,6 @@ impl WorkloadContext<'_> {
 /// Statements that remove what was made, and the wait for the answer to the next one.
 struct Removal {
     statements: Vec<String>,
-    /// How many of them are done.
     done: Cell<usize>,
     stop: Stop,
     /// How long the wait for each may last after a request to stop.

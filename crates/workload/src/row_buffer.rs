@@ -2,7 +2,6 @@
 
 use driver::Value;
 
-/// Cells of rows, one after the other.
 #[derive(Debug, Default)]
 pub(crate) struct RowBuffer {
     cells: Vec<Cell>,
@@ -13,7 +12,6 @@ pub(crate) struct RowBuffer {
 enum Cell {
     Null,
     Int(i64),
-    /// The range of the cell in the text.
     Text(usize, usize),
 }
 
@@ -39,7 +37,6 @@ impl RowBuffer {
         self.written(|out| push_fixed(out, cents, 100));
     }
 
-    /// A tax or a discount.
     pub(crate) fn ten_thousandths(&mut self, number: i64) {
         self.written(|out| push_fixed(out, number, 10_000));
     }

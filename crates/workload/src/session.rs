@@ -3,9 +3,9 @@
 use driver::{Isolation, REFUSED, Session, Target};
 use engine::ClientHandle;
 use measure::Failure;
+use plan::declared::{Choice, choice};
 
 use crate::WorkloadContext;
-use crate::options::{Choice, choice};
 use crate::parallel::{run_all, unsuitable};
 
 /// The option that selects an isolation level.

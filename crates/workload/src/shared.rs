@@ -10,13 +10,10 @@ use crate::transaction_loop::{WorkloadClient, run_transactions};
 
 /// State that the clients of one trial share.
 pub(crate) trait Shared: Send + Sync + 'static {
-    /// The work of one client.
     type WorkloadClient: WorkloadClient;
 
-    /// Operations that are timed.
     fn operations(&self) -> &[Operation];
 
-    /// How errors are handled.
     fn errors(&self) -> &ErrorPolicy;
 
     /// What the processes that offer the same load tell each other; `None` if nothing.

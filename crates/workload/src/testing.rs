@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use driver::{Datum, Target, mysql, sqlite};
+use driver::{Datum, LoginSources, Target, mysql, sqlite};
 use engine::{Load, OfferedLoad, Outcome, Pacing, PhaseEnds, Stop, TrialObserver, Workers, offer};
 use measure::{Failure, Interval, Phase, Tally};
 use plan::{Existing, Files, Limit, Options, Password, PhaseSql, Problem, WorkloadPlan};
@@ -12,7 +12,6 @@ use tempfile::TempDir;
 
 use crate::{LoadKey, LoadPart, LoadProgress, Workload, WorkloadContext, parallel, read};
 
-/// A test system, initially empty.
 pub(crate) struct TestSystem {
     pub(crate) name: &'static str,
     pub(crate) target: Target,
@@ -48,7 +47,6 @@ impl TestSystem {
         Self::new(self.target.clone(), None)
     }
 
-    /// The SQLite file.
     pub(crate) fn file(&self) -> PathBuf {
         self.folder.as_ref().unwrap().path().join("test.db")
     }
@@ -160,8 +158,7 @@ impl TestSystem {
 fn mysql_target(database: Option<&str>, user: Option<&str>) -> Target {
     let url = std::env::var("DYNO_TEST_MYSQL")
         .expect("DYNO_TEST_MYSQL is not set: run `cargo xtask test`");
-    let mut config =
-        mysql::Url::parse(&url).unwrap().resolve(&mysql::LoginSources::default()).unwrap();
+    let mut config = mysql::Url::parse(&url).unwrap().resolve(&LoginSources::default()).unwrap();
     if let Some(database) = database {
         config.database = Some(database.to_owned());
     }
@@ -190,7 +187,6 @@ impl TrialObserver for Sum {
     }
 }
 
-/// The counts of a trial.
 pub(crate) struct Trial {
     pub(crate) names: Vec<String>,
     pub(crate) tally: Tally,
@@ -220,7 +216,6 @@ pub(crate) fn workload(kind: &str, options: &str) -> Box<dyn Workload> {
         .unwrap_or_else(|problems| panic!("{kind}: {problems:?}"))
 }
 
-/// The message of a failure.
 pub(crate) fn message(result: Result<(), Failure>) -> String {
     result.unwrap_err().message.clone()
 }

@@ -1,5 +1,6 @@
 //! The loop of a connected client: its turns, and the handling of failed turns.
 
+use driver::Session;
 use engine::{ClientHandle, Turn};
 use measure::{Disposition, Failure, OperationId, OperationKind, Traffic};
 
@@ -8,7 +9,6 @@ use net::Nanos;
 use crate::policy::{ErrorAction, ErrorPolicy};
 use crate::reconnect::ReconnectBackoff;
 
-/// The transactions of a client.
 pub(crate) trait WorkloadClient {
     /// How long the client itself waits before its next transaction; 0 for most workloads.
     fn pause_ns(&mut self) -> Nanos {
@@ -58,12 +58,46 @@ pub(crate) trait WorkloadClient {
     async fn close(self);
 }
 
-/// A transaction that failed.
 pub(crate) struct FailedTransaction {
-    /// The operation of the transaction.
     pub(crate) operation: OperationId,
-    /// The error.
     pub(crate) failure: Failure,
+}
+
+/// The result of a transaction, by the result of its statements.
+#[inline]
+pub(crate) fn transacted<T>(
+    operation: OperationId,
+    done: Result<T, Failure>,
+) -> Result<OperationId, FailedTransaction> {
+    done.map(|_| operation).map_err(|failure| FailedTransaction { operation, failure })
+}
+
+/// Counts a statement that was answered.
+#[inline]
+pub(crate) fn record<T>(
+    handle: &mut ClientHandle,
+    operation: OperationId,
+    started: Nanos,
+    answer: &Result<T, Failure>,
+) {
+    match answer {
+        Ok(_) => handle.statement(operation, started),
+        Err(failure) => handle.statement_failed(operation, started, failure.key.class),
+    }
+}
+
+/// Rolls back the transaction of a session, if one is open.
+pub(crate) async fn roll_back(
+    session: &mut Session,
+    is_open: &mut bool,
+    handle: &mut ClientHandle,
+) -> Result<(), Failure> {
+    if !std::mem::take(is_open) {
+        return Ok(());
+    }
+    let answer = session.run("ROLLBACK").await;
+    handle.count(OperationKind::Other);
+    answer.map(drop)
 }
 
 /// Runs turns until the load ends.
@@ -116,7 +150,6 @@ pub(crate) async fn run_transactions<W: WorkloadClient>(
     Ok(())
 }
 
-/// How a turn ended.
 enum TransactionEnd {
     /// The server answered the transaction, with success or failure.
     Answered,

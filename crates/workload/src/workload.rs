@@ -29,7 +29,6 @@ pub trait Workload: Send + Sync {
         false
     }
 
-    /// The number of clients if the plan has none.
     fn clients(&self) -> Option<usize> {
         None
     }

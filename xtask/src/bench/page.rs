@@ -9,11 +9,8 @@ use anyhow::Context;
 use record::Environment;
 use serde_json::{Value, json};
 
-use super::Bench;
-use super::contestant::Programs;
-use super::goals::{REACHED, goals};
-use super::results::Results;
-use super::sections::sections;
+use super::results::{Point, Results, Seen, shown};
+use super::{Bench, goals};
 use crate::paths;
 
 /// Writes `DATE.md` and `DATE.json`, and returns the page.
@@ -24,9 +21,19 @@ pub(super) fn write(bench: &Bench, is_quick: bool) -> anyhow::Result<String> {
     } else {
         (paths::root().join("benchmarks"), date.clone())
     };
-    let page = page(bench, &date);
+    let judged = goals::judged(&bench.goals, &bench.results);
+    let page = page(bench, &date, &judged);
     save(&folder.join(format!("{name}.md")), &page)?;
-    let file = json(bench, &date);
+    let machine = bench.machine.iter().map(|(name, value)| ((*name).to_owned(), json!(value)));
+    let file: Value = json!({
+        "date": date,
+        "seed": bench.seed,
+        "rounds": bench.rounds,
+        "window_s": bench.window.as_secs_f64(),
+        "machine": machine.collect::<serde_json::Map<_, _>>(),
+        "goals": judged,
+        "samples": bench.results.0,
+    });
     save(&folder.join(format!("{name}.json")), &serde_json::to_string_pretty(&file)?)?;
     Ok(page)
 }
@@ -39,7 +46,7 @@ fn save(path: &Path, text: &str) -> anyhow::Result<()> {
 }
 
 /// Facts about the machine and the programs, by name.
-pub(super) fn machine(programs: &Programs) -> Vec<(&'static str, String)> {
+pub(super) fn machine(dyno: &str) -> Vec<(&'static str, String)> {
     let environment = Environment::gather(&[("data", &std::env::temp_dir())]);
     let unknown = || "unknown".to_owned();
     let count = |number: Option<u32>| number.map_or_else(unknown, |number| number.to_string());
@@ -61,7 +68,7 @@ pub(super) fn machine(programs: &Programs) -> Vec<(&'static str, String)> {
         ("sysbench", first_line("sysbench", &["--version"])),
         ("C compiler", first_line("cc", &["--version"])),
         ("Rust compiler", first_line("rustc", &["--version"])),
-        ("dyno", first_line(&programs.dyno.to_string_lossy(), &["--version"])),
+        ("dyno", first_line(dyno, &["--version"])),
         ("commit", first_line("git", &["rev-parse", "--short", "HEAD"])),
     ]
 }
@@ -77,39 +84,53 @@ pub(crate) fn first_line(program: &str, arguments: &[&str]) -> String {
         .replace("/usr/sbin/", "")
 }
 
-fn page(bench: &Bench, date: &str) -> String {
-    let (results, machine) = (&bench.results, &bench.machine);
-    let mut page = format!("# dyno against its peers and the floor, {date}\n\n");
-    page += &format!(
-        "Made by `cargo xtask bench`: {} rounds, in each of which the contestants ran in turn in \
-         shuffled order (seed {}); windows of {:.1} s in the middle of each load. Queries are those \
-         that the server counted, CPU time is what the kernel counted for the client's process. \
-         Figures are medians over rounds; ratios are geometric means of the rounds' ratios with \
-         their 95 % interval. A goal is reached when the whole interval is inside it, and not shown \
-         when the interval straddles it.\n\n",
-        bench.rounds,
-        results.seed,
-        bench.window.as_secs_f64()
+fn page(bench: &Bench, date: &str, judged: &[goals::Judged]) -> String {
+    let (rounds, seed, window_s) = (bench.rounds, bench.seed, bench.window.as_secs_f64());
+    let mut page = format!(
+        "# dyno against its peers and the floor, {date}\n\n\
+         Made by `cargo xtask bench`: {rounds} rounds, in each of which the contestants ran in turn in shuffled order \
+         (seed {seed}); windows of {window_s:.1} s in the middle of each load. Queries are those that the server counted, \
+         CPU time is what the kernel counted for the client's process. Figures are medians over rounds; ratios are \
+         geometric means of the rounds' ratios. Intervals are 95 % intervals. A goal is reached when the whole interval \
+         is inside it, and not shown when the interval straddles it.\n\n"
     );
+    let machine = bench.machine.iter();
     page += &table(
         &["machine", ""],
-        machine.iter().map(|(name, value)| vec![(*name).to_owned(), value.clone()]),
+        machine.map(|(name, value)| vec![(*name).to_owned(), value.clone()]),
     );
-    page += &figures(results);
-    page
+    let _ = write!(page, "\n## Goals\n\n{}\n## Figures\n\n", goals::table(judged));
+    for (name, part) in &bench.parts.parts {
+        if bench.results.0.iter().any(|sample| sample.case.part == *name) {
+            let _ = writeln!(page, "- {name}: {}", part.is);
+        }
+    }
+    page + "\n" + &figures(&bench.results)
 }
 
-/// The goals, and the tables of all parts.
+/// Every figure of every contestant, and dyno's ratios to the others.
 fn figures(results: &Results) -> String {
-    let rows = goals(results).into_iter().map(|goal| {
-        let outcome = match goal.outcome {
-            REACHED => REACHED.to_owned(),
-            other => format!("**{other}**"),
-        };
-        vec![goal.what, goal.goal, goal.seen, outcome]
+    let points = results.points().into_iter();
+    let head = ["part", "contestant", "connections", "quantity", "median", "interval"];
+    table(&head, points.flat_map(|point| rows(results, &point)))
+}
+
+fn rows(results: &Results, point: &Point) -> Vec<Vec<String>> {
+    let row = |contestant: String, seen: Seen| {
+        let connections = point.connections.to_string();
+        let (median, range) = (shown(seen.value), seen.range());
+        vec![point.part.clone(), contestant, connections, point.quantity.name(), median, range]
+    };
+    let contestants = results.contestants(point);
+    let figures = contestants.iter().filter_map(|contestant| {
+        let seen = Seen::of_rounds(&results.series(point, contestant))?;
+        Some(row(contestant.clone(), seen))
     });
-    let goals = table(&["what", "goal", "seen", ""], rows);
-    format!("\n## Goals\n\n{goals}{}", sections(results))
+    let pairs = contestants.iter().enumerate().flat_map(|(at, one)| {
+        contestants[at + 1..].iter().map(|other| [one.clone(), other.clone()])
+    });
+    let ratios = pairs.filter_map(|pair| Some(row(pair.join(" / "), results.ratio(point, &pair)?)));
+    figures.chain(ratios).collect()
 }
 
 /// A table in Markdown.
@@ -121,34 +142,27 @@ pub(crate) fn table(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> S
     text
 }
 
-fn json(bench: &Bench, date: &str) -> Value {
-    let machine = bench.machine.iter().map(|(name, value)| ((*name).to_owned(), json!(value)));
-    json!({
-        "date": date,
-        "seed": bench.results.seed,
-        "rounds": bench.rounds,
-        "window_s": bench.window.as_secs_f64(),
-        "machine": machine.collect::<serde_json::Map<_, _>>(),
-        "goals": goals(&bench.results),
-        "samples": bench.results.samples,
-    })
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::results::Sample;
+    use super::super::results::{Case, Quantity};
     use super::*;
 
     #[test]
-    fn goals_and_tables_of_stored_samples() {
-        let mut results = Results::new(1);
-        for name in ["2026-11-22.json", "2026-11-22-tidb-ycsb.json", "2026-11-22-tpcc.json"] {
-            let path = paths::root().join("benchmarks").join(name);
-            let stored: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
-            let samples: Vec<Sample> = serde_json::from_value(stored["samples"].clone()).unwrap();
-            assert_eq!(json!(samples), stored["samples"], "they are written as they were");
-            results.samples.extend(samples);
+    fn a_row_for_each_contestant_and_for_each_ratio() {
+        let mut results = Results::default();
+        for round in 0..2 {
+            for (contestant, value) in [("dyno", 2.0), ("floor", 1.0)] {
+                let (part, contestant) = ("pinned".to_owned(), contestant.to_owned());
+                let case = Case { part, contestant, connections: 16, round };
+                results.add(case, vec![(Quantity::CpuUsPerQuery, value)]);
+            }
         }
-        insta::assert_snapshot!(figures(&results));
+        insta::assert_snapshot!(figures(&results), @r"
+        | part | contestant | connections | quantity | median | interval |
+        |---|---|---|---|---|---|
+        | pinned | dyno | 16 | cpu_us_per_query | 2.000 | 2.000 to 2.000 |
+        | pinned | floor | 16 | cpu_us_per_query | 1.000 | 1.000 to 1.000 |
+        | pinned | dyno / floor | 16 | cpu_us_per_query | 2.000 | 2.000 to 2.000 |
+        ");
     }
 }

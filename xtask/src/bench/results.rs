@@ -1,50 +1,57 @@
-//! All measured values.
+//! All measured values, and what they come to over the rounds.
+
+use std::fmt;
 
 use analysis::{Ratio, over_repetitions, paired_ratio};
-
 use serde::{Deserialize, Serialize};
 
-use super::Part;
-use super::contestant::Contestant;
-
-/// The quantity of a value, with its unit.
+/// The quantity of a value; its name has the unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Quantity {
     QueriesPerS,
-    #[serde(rename = "user_us_per_query")]
-    UserUs,
-    #[serde(rename = "system_us_per_query")]
-    SystemUs,
-    /// User and system time together.
-    #[serde(rename = "cpu_us_per_query")]
-    CpuUs,
-    #[serde(rename = "standard_deviation_over_clients")]
-    Unfairness,
+    UserUsPerQuery,
+    SystemUsPerQuery,
+    CpuUsPerQuery,
+    /// As a share of the mean.
+    StandardDeviationOverClients,
     PeakBytes,
     /// Wall-clock time of a whole task.
     Seconds,
+    /// The same of the checks of the data.
+    CheckSeconds,
     ClientCpuS,
     ServerCpuS,
-    /// Memory at one time.
-    ResidentBytes,
+    /// Memory in the last minute, over that in the first.
+    MemoryGrowth,
     /// Size of a page.
     PageBytes,
-    /// CPU of the process that coordinates generators, as a share of one core.
-    CoordinatorCores,
+    /// CPU time of the client's process a second.
+    ClientCores,
 }
 
+impl Quantity {
+    /// As in files.
+    pub(super) fn name(self) -> String {
+        let name = serde_json::to_value(self).ok();
+        name.and_then(|name| Some(name.as_str()?.to_owned())).unwrap_or_default()
+    }
+}
+
+/// What one contestant measured in one round.
+pub(super) type Values = Vec<(Quantity, f64)>;
+
 /// One contestant in one round.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Case {
-    pub part: Part,
-    pub contestant: Contestant,
+    pub part: String,
+    pub contestant: String,
     pub connections: usize,
     pub round: u32,
 }
 
 /// One value.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Sample {
     #[serde(flatten)]
     pub case: Case,
@@ -52,71 +59,129 @@ pub(super) struct Sample {
     pub value: f64,
 }
 
-/// All values.
-#[derive(Clone, Debug)]
-pub(super) struct Results {
-    /// The seed of the order within rounds.
-    pub seed: u64,
-    pub samples: Vec<Sample>,
+/// What is measured in the same rounds of every contestant.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Point {
+    pub part: String,
+    pub connections: usize,
+    pub quantity: Quantity,
 }
+
+/// All values.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Results(pub(super) Vec<Sample>);
 
 impl Results {
-    pub(super) fn new(seed: u64) -> Self {
-        Self { seed, samples: Vec::new() }
-    }
-
     /// Keeps what was measured of one contestant in one round.
-    pub(super) fn add(&mut self, case: Case, values: impl IntoIterator<Item = (Quantity, f64)>) {
-        let sample = |(quantity, value)| Sample { case, quantity, value };
-        self.samples.extend(values.into_iter().map(sample));
+    pub(super) fn add(&mut self, case: Case, values: Values) {
+        let sample = |(quantity, value)| Sample { case: case.clone(), quantity, value };
+        self.0.extend(values.into_iter().map(sample));
     }
 
-    /// What was measured at each number of connections, in ascending order.
-    pub(super) fn points(&self, part: Part) -> Vec<Point<'_>> {
-        let cases = self.samples.iter().map(|sample| sample.case);
-        let mut connections: Vec<usize> =
-            cases.filter(|case| case.part == part).map(|case| case.connections).collect();
-        connections.sort_unstable();
-        connections.dedup();
-        connections.into_iter().map(|connections| self.at(part, connections)).collect()
-    }
-
-    /// What was measured at one number of connections.
-    pub(super) fn at(&self, part: Part, connections: usize) -> Point<'_> {
-        Point { results: self, part, connections }
-    }
-}
-
-/// What one part measured at one number of connections.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Point<'a> {
-    results: &'a Results,
-    part: Part,
-    pub connections: usize,
-}
-
-impl Point<'_> {
-    /// One quantity of one contestant, round by round.
-    pub(super) fn series(self, contestant: Contestant, quantity: Quantity) -> Vec<f64> {
-        let is_wanted = |sample: &&Sample| {
-            let Case { part, connections, .. } = sample.case;
-            (part, connections) == (self.part, self.connections)
-                && (sample.case.contestant, sample.quantity) == (contestant, quantity)
+    /// Every point, in the order in which the parts were measured, each by ascending numbers of connections.
+    pub(super) fn points(&self) -> Vec<Point> {
+        let of_part = |part: &String| {
+            let of = |sample: &&Sample| sample.case.part == *part;
+            let mut points = distinct(self.0.iter().filter(of).map(Sample::point));
+            points.sort_by_key(|point| point.connections);
+            points
         };
-        let mut found: Vec<&Sample> = self.results.samples.iter().filter(is_wanted).collect();
+        let parts = distinct(self.0.iter().map(|sample| sample.case.part.clone()));
+        parts.iter().flat_map(of_part).collect()
+    }
+
+    /// Who was measured at a point: dyno first, in whatever order they ran.
+    pub(super) fn contestants(&self, point: &Point) -> Vec<String> {
+        let measured = self.0.iter().filter(|it| it.point() == *point);
+        let mut contestants = distinct(measured.map(|it| it.case.contestant.clone()));
+        contestants.sort_by_key(|name| (!name.starts_with("dyno"), name.clone()));
+        contestants
+    }
+
+    /// The values of one contestant at a point, round by round.
+    pub(super) fn series(&self, point: &Point, contestant: &str) -> Vec<f64> {
+        let is_wanted = |it: &&Sample| it.point() == *point && it.case.contestant == contestant;
+        let mut found: Vec<&Sample> = self.0.iter().filter(is_wanted).collect();
         found.sort_by_key(|sample| sample.case.round);
         found.into_iter().map(|sample| sample.value).collect()
     }
 
-    /// The middle value over rounds; `None` when there is none.
-    pub(super) fn median(self, contestant: Contestant, quantity: Quantity) -> Option<f64> {
-        over_repetitions(&self.series(contestant, quantity)).map(|estimate| estimate.median)
+    /// The first contestant over the second, round by round.
+    pub(super) fn ratio(&self, point: &Point, pair: &[String; 2]) -> Option<Seen> {
+        let [one, other] = [0, 1].map(|side| self.series(point, &pair[side]));
+        paired_ratio(&one, &other).map(Seen::from)
     }
 
-    /// The first contestant over the second, round by round.
-    pub(super) fn ratio(self, pair: [Contestant; 2], quantity: Quantity) -> Option<Ratio> {
-        let [one, other] = pair.map(|contestant| self.series(contestant, quantity));
-        paired_ratio(&one, &other)
+    /// The first contestant less the second, round by round.
+    pub(super) fn difference(&self, point: &Point, pair: &[String; 2]) -> Option<Seen> {
+        let [one, other] = [0, 1].map(|side| self.series(point, &pair[side]));
+        let above: Vec<f64> = one.iter().zip(other).map(|(one, other)| one - other).collect();
+        Seen::of_rounds(&above)
+    }
+}
+
+impl Sample {
+    fn point(&self) -> Point {
+        let Case { part, connections, .. } = &self.case;
+        Point { part: part.clone(), connections: *connections, quantity: self.quantity }
+    }
+}
+
+fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
+    all.fold(Vec::new(), |mut found, it| {
+        if !found.contains(&it) {
+            found.push(it);
+        }
+        found
+    })
+}
+
+/// A figure over rounds, with its interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Seen {
+    pub(super) value: f64,
+    /// The 95 % interval; `None` when there are too few rounds for one.
+    pub(super) interval: Option<[f64; 2]>,
+}
+
+impl From<Ratio> for Seen {
+    fn from(ratio: Ratio) -> Self {
+        let interval = (ratio.rounds > 1).then_some([ratio.low, ratio.high]);
+        Self { value: ratio.ratio, interval }
+    }
+}
+
+impl Seen {
+    /// The median of `values`, one for each round. Values without a logarithm have no Student interval: there the
+    /// interval extends from the smallest to the largest value, which contains the median of n rounds with a
+    /// probability of 1 - 2^(1 - n).
+    pub(super) fn of_rounds(values: &[f64]) -> Option<Self> {
+        let estimate = over_repetitions(values)?;
+        let range = (estimate.count > 1).then_some([estimate.min, estimate.max]);
+        let interval = estimate.interval.map(|interval| [interval.low, interval.high]).or(range);
+        Some(Self { value: estimate.median, interval })
+    }
+
+    /// The interval, for a table.
+    pub(super) fn range(&self) -> String {
+        let range = |[low, high]: [f64; 2]| format!("{} to {}", shown(low), shown(high));
+        self.interval.map_or_else(|| "-".to_owned(), range)
+    }
+}
+
+impl fmt::Display for Seen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", shown(self.value), self.range())
+    }
+}
+
+/// A number as it is written in tables.
+pub(super) fn shown(value: f64) -> String {
+    match value.abs() {
+        size if size >= 1e6 => format!("{:.1}M", value / 1e6),
+        size if size >= 1e4 => format!("{:.1}k", value / 1e3),
+        size if size >= 100.0 => format!("{value:.0}"),
+        _ => format!("{value:.3}"),
     }
 }
 
@@ -125,20 +190,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_series_is_in_the_order_of_rounds() {
-        let mut results = Results::new(1);
+    fn a_series_is_in_the_order_of_rounds_and_ratios_are_of_the_same_rounds() {
+        let (mut results, part) = (Results::default(), "pinned".to_owned());
         for (round, value) in [(2, 30.0), (0, 10.0), (1, 20.0)] {
-            let (part, contestant) = (Part::Pinned, Contestant::Dyno);
-            let case = Case { part, contestant, connections: 16, round };
-            results.add(case, [(Quantity::CpuUs, value)]);
+            for (contestant, factor) in [("a floor", 0.5), ("dyno", 1.0)] {
+                let (part, contestant) = (part.clone(), contestant.to_owned());
+                let case = Case { part, contestant, connections: 16, round };
+                results.add(case, vec![(Quantity::CpuUsPerQuery, value * factor)]);
+            }
         }
-        let point = results.at(Part::Pinned, 16);
-        assert_eq!(point.series(Contestant::Dyno, Quantity::CpuUs), [10.0, 20.0, 30.0]);
-        assert_eq!(point.median(Contestant::Dyno, Quantity::CpuUs), Some(20.0));
-        let elsewhere = results.at(Part::Pinned, 1);
-        assert!(elsewhere.series(Contestant::Dyno, Quantity::CpuUs).is_empty());
-        let connections: Vec<usize> =
-            results.points(Part::Pinned).iter().map(|point| point.connections).collect();
-        assert_eq!(connections, [16]);
+        let point = Point { part, connections: 16, quantity: Quantity::CpuUsPerQuery };
+        assert_eq!(results.points(), [point.clone()]);
+        let pair = ["dyno", "a floor"].map(str::to_owned);
+        assert_eq!(results.contestants(&point), pair);
+        assert_eq!(results.series(&point, "dyno"), [10.0, 20.0, 30.0]);
+        let ratio = results.ratio(&point, &pair).unwrap();
+        assert_eq!(ratio.to_string(), "2.000 (2.000 to 2.000)");
+        let elsewhere = Point { connections: 1, ..point };
+        assert!(results.series(&elsewhere, "dyno").is_empty());
+        assert_eq!(results.ratio(&elsewhere, &pair), None);
+    }
+
+    #[test]
+    fn differences_of_both_signs_have_their_range_as_interval() {
+        let seen = Seen::of_rounds(&[-0.5, 0.2, 0.8]).unwrap();
+        assert_eq!(seen.to_string(), "0.200 (-0.500 to 0.800)");
     }
 }

@@ -1,103 +1,150 @@
 //! The server that all contestants load, and its counters.
 
+use std::fs;
+use std::io::Read;
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
+use std::thread;
 use std::time::Duration;
 
-use anyhow::{Context, anyhow};
-use driver::mysql::{LoginSources, Url};
+use anyhow::{Context, anyhow, bail};
+use driver::LoginSources;
+use driver::mysql::Url;
 use driver::{Datum, Target};
 use measure::Series;
+use system::go_echo::EchoServer;
 use system::mariadb::{DATABASE, USER};
 use system::watch::read_page;
 use system::{Daemon, mariadb, tidb};
 use tempfile::TempDir;
 
-use crate::interrupt::Interrupt;
-use crate::shell::{self, with};
-use crate::{go, servers, sql};
+use super::Bench;
+use super::parts::{Facts, Part, ServerKind, facts, path};
+use super::window::Client;
+use crate::{servers, sql};
 
-/// Rows of the table that point selects read.
-pub(super) const ROWS: u32 = 10_000;
-
-/// The account of the floor, which does not support passwords: it may only read the generated rows.
-pub(super) const FLOOR_USER: &str = "floor";
-
-/// How long TiDB's page of metrics may take.
+/// The account of the floor, which does not support passwords: it may only read.
+const FLOOR_USER: &str = "floor";
+/// How long a page of metrics may take.
 const PAGE_BOUND: Duration = Duration::from_secs(5);
+/// Time between two looks whether a server has started, and how many there are.
+const POLL_PERIOD: Duration = Duration::from_millis(50);
+const POLLS_MAX: usize = 200;
+/// A message of gRPC: no compression, 7 bytes, field 1 is "hello".
+const GRPC_BODY: &[u8] = b"\0\0\0\0\x07\x0a\x05hello";
 
-/// A server for the contestants, with temporary data.
-pub(super) struct BenchServer {
-    server: Daemon,
-    counted: Counted,
-    target: Target,
+/// A server with temporary data, which is stopped when it is dropped.
+pub(super) struct Server {
+    running: Running,
+    port: u16,
     /// Dropped after the server whose files it holds.
     scratch: TempDir,
 }
 
-/// Reads how many prepared statements a server has executed.
-type Counted = fn(&BenchServer) -> anyhow::Result<u64>;
+enum Running {
+    Sql {
+        daemon: Daemon,
+        target: Target,
+        is_tidb: bool,
+    },
+    /// A program that answers calls, and where it tells how many requests it has received.
+    Calls {
+        process: Client,
+        counter: Counter,
+    },
+}
 
-impl BenchServer {
-    /// Starts a MariaDB, on `cpus` only when they are given.
-    pub(super) fn start(cpus: Option<&str>) -> anyhow::Result<Self> {
-        let scratch = tempfile::tempdir().context("no folder for the server's data")?;
-        let cpus = cpus.map(system::mariadb::parse_cpus).transpose().map_err(|why| anyhow!(why))?;
-        let settings = mariadb::Settings { cpus, ..mariadb::Settings::default() };
-        let server = mariadb::start(settings, scratch.path())?;
-        Self::of(server, |it| it.status(&["Com_stmt_execute"]), scratch)
+enum Counter {
+    /// The first eight bytes of a file.
+    File(PathBuf),
+    /// A page of metrics.
+    Page(String),
+}
+
+impl Server {
+    /// Starts the server of a part.
+    pub(super) fn start(part: &Part, bench: &Bench) -> anyhow::Result<Self> {
+        let scratch = tempfile::tempdir().context("no folder for the server's files")?;
+        let cpus = part.cores.as_ref().map(|[server, _]| server.as_str());
+        let interrupt = &bench.interrupt;
+        match part.server {
+            ServerKind::None => bail!("the part has no server"),
+            ServerKind::Mariadb => {
+                let cpus = cpus.map(mariadb::parse_cpus).transpose().map_err(|why| anyhow!(why))?;
+                let settings = mariadb::Settings { cpus, ..mariadb::Settings::default() };
+                Self::of_sql(mariadb::start(settings, scratch.path())?, false, scratch)
+            }
+            ServerKind::Tidb => {
+                let settings = tidb::Settings::default();
+                let program = servers::tidb(interrupt)?;
+                Self::of_sql(tidb::start(program, settings, scratch.path())?, true, scratch)
+            }
+            ServerKind::Floor => Self::floor(&bench.facts["rpc-server"], cpus, scratch),
+            ServerKind::Trpc => {
+                Self::echo(&servers::echo(EchoServer::Trpc, interrupt)?, cpus, scratch)
+            }
+            ServerKind::Grpc => {
+                Self::echo(&servers::echo(EchoServer::Grpc, interrupt)?, cpus, scratch)
+            }
+        }
     }
 
-    /// Starts a TiDB on its embedded storage.
-    pub(super) fn start_tidb(program: PathBuf) -> anyhow::Result<Self> {
-        let scratch = tempfile::tempdir().context("no folder for the server's data")?;
-        let server = tidb::start(program, tidb::Settings::default(), scratch.path())?;
-        Self::of(server, |it| executions_by_page(&it.server), scratch)
-    }
-
-    fn of(server: Daemon, counted: Counted, scratch: TempDir) -> anyhow::Result<Self> {
-        let config = Url::parse(&server.url())?.resolve(&LoginSources::default())?;
-        let server = Self { server, counted, target: Target::mysql(config), scratch };
+    fn of_sql(daemon: Daemon, is_tidb: bool, scratch: TempDir) -> anyhow::Result<Self> {
+        let config = Url::parse(&daemon.url())?.resolve(&LoginSources::default())?;
+        let (port, target) = (daemon.port(), Target::mysql(config));
+        let server = Self { running: Running::Sql { daemon, target, is_tidb }, port, scratch };
         server.rows(&format!("CREATE USER {FLOOR_USER}"))?;
         server.rows(&format!("GRANT SELECT ON {DATABASE}.* TO {FLOOR_USER}"))?;
         Ok(server)
     }
 
-    /// Creates the table that point selects read, with sysbench itself.
-    pub(super) fn fill(&self, interrupt: &Interrupt) -> anyhow::Result<()> {
-        let mut prepare = self.sysbench(1, ROWS);
-        shell::must(prepare.arg("prepare").stdout(Stdio::null()), interrupt)
+    fn floor(program: &str, cpus: Option<&str>, scratch: TempDir) -> anyhow::Result<Self> {
+        let file = scratch.path().join("counter");
+        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+        let mut command = Command::new(program);
+        command.arg(port.to_string()).arg(&file);
+        let process = Client::start(&mut command, cpus).context("cannot start the floor")?;
+        let counter = Counter::File(file);
+        wait(&process, || counter.requests().ok())?;
+        Ok(Self { running: Running::Calls { process, counter }, port, scratch })
     }
 
-    /// sysbench's point selects on so many tables.
-    pub(super) fn sysbench(&self, tables: usize, rows: u32) -> Command {
-        let login = format!("--mysql-user={USER} --mysql-password={}", self.password());
-        let server = format!("--mysql-host=127.0.0.1 --mysql-port={} {login}", self.port());
-        let data = format!("--mysql-db={DATABASE} --tables={tables} --table-size={rows}");
-        let command = shell::command("sysbench", &["oltp_point_select", "--db-driver=mysql"]);
-        with(command, &format!("{server} {data}"))
+    fn echo(program: &Path, cpus: Option<&str>, scratch: TempDir) -> anyhow::Result<Self> {
+        let process = Client::start(&mut Command::new(program), cpus);
+        let process = process.with_context(|| format!("cannot start {}", program.display()))?;
+        let (port, page) = wait(&process, || addresses(&process.said().ok()?))?;
+        let counter = Counter::Page(page);
+        Ok(Self { running: Running::Calls { process, counter }, port, scratch })
     }
 
-    /// The password of [`USER`], for contestants that take it separately.
-    pub(super) fn password(&self) -> String {
-        servers::password(&self.server)
-    }
-
-    /// A task of go-tpc on this server.
-    pub(super) fn go_tpc(&self, program: &Path, task: &str, options: &str) -> Command {
-        go::go_tpc(program, &self.server, task, &format!("--db {DATABASE} {options}"))
-    }
-
-    pub(super) fn url(&self) -> String {
-        self.server.url()
-    }
-
-    pub(super) fn port(&self) -> u16 {
-        self.server.port()
+    /// What stands for its names in commands.
+    pub(super) fn facts(&self) -> Facts {
+        let (url, password) = match &self.running {
+            Running::Sql { daemon, .. } => (daemon.url(), servers::password(daemon)),
+            Running::Calls { .. } => Default::default(),
+        };
+        let body = self.scratch().join("body");
+        // A file that cannot be written is missed by the contestant, which says so.
+        let _ = fs::write(&body, GRPC_BODY);
+        facts([
+            ("url", url),
+            ("port", self.port.to_string()),
+            ("password", password),
+            ("user", USER.to_owned()),
+            ("database", DATABASE.to_owned()),
+            ("floor_user", FLOOR_USER.to_owned()),
+            ("address", format!("127.0.0.1:{}", self.port)),
+            ("scratch", path(self.scratch())),
+            ("grpc_body", path(&body)),
+        ])
     }
 
     pub(super) fn pid(&self) -> u32 {
-        self.server.pid()
+        match &self.running {
+            Running::Sql { daemon, .. } => daemon.pid(),
+            Running::Calls { process, .. } => process.pid(),
+        }
     }
 
     /// A folder for files of the contestants.
@@ -105,9 +152,14 @@ impl BenchServer {
         self.scratch.path()
     }
 
-    /// The number of prepared statements that all clients have executed until now.
-    pub(super) fn executions(&self) -> anyhow::Result<u64> {
-        (self.counted)(self)
+    /// The number of prepared statements that all clients have executed until now, or of requests that it has received.
+    pub(super) fn queries(&self) -> anyhow::Result<u64> {
+        match &self.running {
+            Running::Calls { counter, .. } => counter.requests(),
+            // TiDB has no such status variable; its page of metrics counts commands.
+            Running::Sql { daemon, is_tidb: true, .. } => executions_by_page(daemon),
+            Running::Sql { .. } => self.status(&["Com_stmt_execute"]),
+        }
     }
 
     /// The number of transactions that all clients have ended until now: committed or rolled back by a statement.
@@ -136,12 +188,49 @@ impl BenchServer {
     }
 
     fn rows(&self, statement: &str) -> anyhow::Result<Vec<Vec<Datum>>> {
-        let rows = sql::ask(&self.target, statement);
-        self.server.exited().map_or(rows, |why| Err(anyhow!(why)))
+        let Running::Sql { daemon, target, .. } = &self.running else {
+            bail!("the server has no tables")
+        };
+        let rows = sql::ask(target, statement);
+        daemon.exited().map_or(rows, |why| Err(anyhow!(why)))
     }
 }
 
-/// TiDB has no such status variable; its page of metrics counts commands.
+impl Counter {
+    fn requests(&self) -> anyhow::Result<u64> {
+        match self {
+            Self::File(file) => {
+                let mut bytes = [0; 8];
+                fs::File::open(file)?.read_exact(&mut bytes)?;
+                Ok(u64::from_ne_bytes(bytes))
+            }
+            Self::Page(url) => {
+                let page = read_page(url, PAGE_BOUND).map_err(|why| anyhow!("{url}: {why}"))?;
+                let line = page.lines().find_map(|line| line.strip_prefix("rpc_requests_total "));
+                let count: f64 = line.context("the server does not count requests")?.parse()?;
+                Ok(count as u64)
+            }
+        }
+    }
+}
+
+fn wait<T>(process: &Client, look: impl Fn() -> Option<T>) -> anyhow::Result<T> {
+    for _ in 0..POLLS_MAX {
+        if let Some(found) = look() {
+            return Ok(found);
+        }
+        thread::sleep(POLL_PERIOD);
+    }
+    bail!("the server does not start: {}", process.said().unwrap_or_default())
+}
+
+/// The port and the page of metrics from the line of JSON that an echo server writes.
+fn addresses(said: &str) -> Option<(u16, String)> {
+    let line: serde_json::Value = serde_json::from_str(said.lines().next()?).ok()?;
+    let (_, port) = line["address"].as_str()?.rsplit_once(':')?;
+    Some((port.parse().ok()?, format!("http://{}/metrics", line["metrics"].as_str()?)))
+}
+
 fn executions_by_page(server: &Daemon) -> anyhow::Result<u64> {
     if let Some(why) = server.exited() {
         return Err(anyhow!(why));
@@ -174,5 +263,13 @@ mod tests {
             tidb_server_query_total{result=\"Error\",type=\"StmtExecute\"} 2\n";
         assert_eq!(executions_on(page), 1_500_002);
         assert_eq!(executions_on(""), 0);
+    }
+
+    #[test]
+    fn addresses_are_in_the_line_of_json() {
+        let line = r#"{"address":"127.0.0.1:8000","metrics":"127.0.0.1:8001","product":"trpc-go"}"#;
+        let page = "http://127.0.0.1:8001/metrics".to_owned();
+        assert_eq!(addresses(line), Some((8000, page)));
+        assert_eq!(addresses(""), None);
     }
 }

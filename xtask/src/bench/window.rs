@@ -16,141 +16,95 @@ use nix::sched::{sched_getaffinity, sched_setaffinity};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::contestant::Contestant;
+use super::parts::Kind;
 use super::process::{CpuTime, peak_bytes};
-use super::results::Quantity;
-use super::rpc_server::RpcServer;
-use super::server::BenchServer;
+use super::results::{Quantity, Values};
+use super::server::Server;
 use crate::interrupt::Interrupt;
 
 const POLL_PERIOD: Duration = Duration::from_millis(50);
 /// Looks before a load that does not begin is given up: two minutes.
 const POLLS_MAX: usize = 2_400;
-/// Between two looks whether a client whose time is taken has ended.
-const END_POLL_PERIOD: Duration = Duration::from_millis(5);
-
-/// The measured values.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Seen {
-    /// Queries, or whatever else the server counts of this load.
-    pub queries_per_s: f64,
-    /// The client's CPU time for each of them, in the program and in the kernel.
-    pub user_us: f64,
-    pub system_us: f64,
-    /// The client's memory at its peak.
-    peak_bytes: u64,
-    /// Standard deviation over clients as a share of the mean, where the client tells.
-    unfairness: Option<f64>,
-}
-
-impl Seen {
-    /// As it is kept.
-    pub(super) fn values(&self) -> impl Iterator<Item = (Quantity, f64)> {
-        let values = [
-            (Quantity::QueriesPerS, self.queries_per_s),
-            (Quantity::UserUs, self.user_us),
-            (Quantity::SystemUs, self.system_us),
-            (Quantity::CpuUs, self.user_us + self.system_us),
-            (Quantity::PeakBytes, self.peak_bytes as f64),
-        ];
-        values.into_iter().chain(self.unfairness.map(|value| (Quantity::Unfairness, value)))
-    }
-}
+/// Load that is asked for beyond settling and window, so that it never ends inside.
+const MARGIN: Duration = Duration::from_secs(3);
 
 /// When to look at a load, and at what.
-pub(super) struct Window<S> {
-    /// What the server counts of the load.
-    counted: fn(&S) -> anyhow::Result<u64>,
+pub(super) struct Window<'a> {
+    server: &'a Server,
+    /// What the server has counted of the load until now.
+    counted: fn(&Server) -> anyhow::Result<u64>,
     /// So many show that the load has begun.
     begun: u64,
     /// Between the load's beginning and the window.
     settle: Duration,
     length: Duration,
-    /// Load that is asked for beyond settling and window, so that it never ends inside.
-    margin: Duration,
 }
 
-impl Window<BenchServer> {
-    pub(super) fn of_queries(length: Duration) -> Self {
-        Self {
-            counted: BenchServer::executions,
-            begun: 1000,
-            settle: Duration::from_millis(1200),
-            length,
-            margin: Duration::from_secs(3),
+impl<'a> Window<'a> {
+    pub(super) fn new(length: Duration, kind: Kind, server: &'a Server) -> Self {
+        match kind {
+            // Transactions are few: the window is three times as long as for queries.
+            Kind::Transactions => Self {
+                server,
+                counted: Server::transactions,
+                begun: 50,
+                settle: Duration::from_secs(2),
+                length: length * 3,
+            },
+            _ => Self {
+                server,
+                counted: Server::queries,
+                begun: 1000,
+                settle: Duration::from_millis(1200),
+                length,
+            },
         }
     }
 
-    pub(super) fn of_transactions(length: Duration) -> Self {
-        Self {
-            counted: BenchServer::transactions,
-            begun: 50,
-            settle: Duration::from_secs(2),
-            length,
-            margin: Duration::from_secs(3),
-        }
-    }
-}
-
-impl Window<RpcServer> {
-    pub(super) fn of_calls(length: Duration) -> Self {
-        Self {
-            counted: RpcServer::requests,
-            begun: 1000,
-            settle: Duration::from_millis(1200),
-            length,
-            margin: Duration::from_millis(1500),
-        }
-    }
-}
-
-impl<S> Window<S> {
     /// How long a load has to last so that the window lies within it.
     pub(super) fn load_time(&self) -> Duration {
-        self.settle + self.length + self.margin
+        self.settle + self.length + MARGIN
     }
 
-    /// Runs one contestant, on `cpus` only when they are given, and looks at it.
+    /// Runs one contestant, on `cpus` only when they are given, and looks at it. Returns what was measured, and what the
+    /// contestant printed.
     ///
     /// # Errors
     /// When it fails, ends too early, or does not begin.
     pub(super) fn look(
         &self,
-        server: &S,
-        contestant: Contestant,
         mut command: Command,
+        is_endless: bool,
         cpus: Option<&str>,
         interrupt: &Interrupt,
-    ) -> anyhow::Result<Seen> {
-        let before = (self.counted)(server)?;
+    ) -> anyhow::Result<(Values, String)> {
+        let before = (self.counted)(self.server)?;
         let mut client = Client::start(&mut command, cpus).context("cannot start it")?;
-        let seen = self.watch(&mut client, server, before, interrupt);
-        let printed = client.finish(match &seen {
-            Ok(_) if contestant.has_no_end() => End::Told,
+        let values = self.watch(&mut client, before, interrupt);
+        let printed = client.finish(match &values {
+            Ok(_) if is_endless => End::Told,
             Ok(_) => End::Own,
             Err(_) => End::Killed,
         });
-        let mut seen = seen.map_err(|error| match &printed {
+        let values = values.map_err(|error| match &printed {
             Err(why) => error.context(format!("{why:#}")),
             Ok(_) => error,
         })?;
-        seen.unfairness = contestant.unfairness(&printed?)?;
-        Ok(seen)
+        Ok((values, printed?))
     }
 
     fn watch(
         &self,
         client: &mut Client,
-        server: &S,
         before: u64,
         interrupt: &Interrupt,
-    ) -> anyhow::Result<Seen> {
-        self.wait_for_load(client, server, before, interrupt)?;
+    ) -> anyhow::Result<Values> {
+        self.wait_for_load(client, before, interrupt)?;
         pause(self.settle, interrupt)?;
-        let first = (self.counted)(server)?;
+        let first = (self.counted)(self.server)?;
         let (clock, cpu) = (Clock::monotonic(), CpuTime::of(client.pid())?);
         pause(self.length, interrupt)?;
-        let queries = ((self.counted)(server)? - first) as f64;
+        let queries = ((self.counted)(self.server)? - first) as f64;
         let length_s = clock.now() as f64 / 1e9;
         let split = CpuTime::of(client.pid())?.since(&cpu);
         if let Some(status) = client.ended()? {
@@ -159,24 +113,26 @@ impl<S> Window<S> {
         if queries < 1.0 {
             bail!("it sent nothing during the window");
         }
-        Ok(Seen {
-            queries_per_s: queries / length_s,
-            user_us: split.user.as_secs_f64() * 1e6 / queries,
-            system_us: split.system.as_secs_f64() * 1e6 / queries,
-            peak_bytes: peak_bytes(client.pid())?,
-            unfairness: None,
-        })
+        let [user_us, system_us] =
+            [split.user, split.system].map(|time| time.as_secs_f64() * 1e6 / queries);
+        Ok(vec![
+            (Quantity::QueriesPerS, queries / length_s),
+            (Quantity::UserUsPerQuery, user_us),
+            (Quantity::SystemUsPerQuery, system_us),
+            (Quantity::CpuUsPerQuery, user_us + system_us),
+            (Quantity::ClientCores, (user_us + system_us) * queries / length_s / 1e6),
+            (Quantity::PeakBytes, peak_bytes(client.pid())? as f64),
+        ])
     }
 
     fn wait_for_load(
         &self,
         client: &mut Client,
-        server: &S,
         before: u64,
         interrupt: &Interrupt,
     ) -> anyhow::Result<()> {
         for _ in 0..POLLS_MAX {
-            if (self.counted)(server)? >= before + self.begun {
+            if (self.counted)(self.server)? >= before + self.begun {
                 return Ok(());
             }
             if let Some(status) = client.ended()? {
@@ -199,18 +155,6 @@ pub(super) fn pause(length: Duration, interrupt: &Interrupt) -> anyhow::Result<(
         }
         thread::sleep(left.min(Duration::from_millis(100)));
     }
-}
-
-/// Runs a client to its end, and returns how long that took.
-pub(super) fn run_to_end(command: &mut Command, interrupt: &Interrupt) -> anyhow::Result<Duration> {
-    let clock = Clock::monotonic();
-    let mut client = Client::start(command, None)?;
-    while client.ended()?.is_none() {
-        pause(END_POLL_PERIOD, interrupt)?;
-    }
-    let wall = Duration::from_nanos(clock.now());
-    client.finish(End::Own)?;
-    Ok(wall)
 }
 
 /// How a client comes to its end.

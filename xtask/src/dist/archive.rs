@@ -5,11 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, ensure};
-use jiff::Timestamp;
-
-use super::compile::{Program, Sources};
-use super::{crates, licences, sbom};
+use super::compile::{self, GLIBC, Program, Sources};
+use super::licences;
+use super::target::Target;
 use crate::interrupt::Interrupt;
 use crate::shell;
 
@@ -28,22 +26,19 @@ const TAKEN: [&str; 8] = [
 ];
 /// Shells, and the names that their completions have.
 const SHELLS: [(&str, &str); 3] = [("bash", "dyno"), ("zsh", "_dyno"), ("fish", "dyno.fish")];
-/// The copyright file of Rust's standard library, in the build root.
-const STANDARD_LIBRARY: &str = "/rust/usr/share/doc/libstd-rust-dev/copyright";
-pub(crate) const LICENCES: &str = "LICENCES.txt";
-pub(crate) const MATERIALS: &str = "dyno.cdx.json";
+/// The copyright file of Rust's standard library, among Debian's packages.
+const STANDARD_LIBRARY: &str = "usr/share/doc/libstd-rust-dev/copyright";
 
-/// The files of a program's archive, in a folder of its name. The package and the image are made from them too.
+/// The files of a program's archive. The package and the image are made from them too.
 pub(crate) struct Staged<'a> {
     pub(crate) sources: &'a Sources<'a>,
     pub(crate) program: &'a Program,
-    pub(crate) name: String,
-    /// The folder in which that folder is.
-    pub(crate) parent: PathBuf,
+    /// The folder with the files; `package.metadata.deb` of `crates/cli` names it too.
+    pub(crate) folder: PathBuf,
 }
 
 impl<'a> Staged<'a> {
-    /// Gathers the files in the folder of the build, where nothing else is read from.
+    /// Gathers the files in a folder of the build, in place of those of the program before.
     ///
     /// # Errors
     /// When a file is missing, or the program does not print its pages.
@@ -52,36 +47,31 @@ impl<'a> Staged<'a> {
         program: &'a Program,
         interrupt: &Interrupt,
     ) -> anyhow::Result<Self> {
-        let name = format!("dyno-{VERSION}-{}-linux", program.target.name());
-        let inside = inside(sources);
-        let parent = sources.root.path(&inside);
-        let folder = parent.join(&name);
+        let folder = sources.folder.join("staged");
         if folder.exists() {
             fs::remove_dir_all(&folder)?;
         }
         fs::create_dir_all(folder.join("completions"))?;
         let mut copy = Command::new("cp");
-        copy.arg("--recursive").args(TAKEN.map(|name| sources.outside().join(name)));
+        copy.arg("--recursive").args(TAKEN.map(|name| sources.path().join(name)));
         shell::must(copy.arg(&program.path).arg(&folder), interrupt)?;
         for (shell, file) in SHELLS {
             let text = sources.run(program, &["completions", shell])?;
             fs::write(folder.join("completions").join(file), text)?;
         }
-        sources.run(program, &["manual", &format!("{inside}/{name}/man")])?;
-        let crates = crates::of(&sources.outside(), program.target)?;
-        let standard_library = fs::read_to_string(sources.root.path(STANDARD_LIBRARY))
-            .context("the licence of Rust's standard library is not in the build root")?;
-        fs::write(folder.join(LICENCES), licences::of(&crates, &standard_library)?)?;
-        let seconds = i64::try_from(sources.commit.seconds)?;
-        let materials = sbom::of(&crates, &Timestamp::from_second(seconds)?.to_string());
-        fs::write(folder.join(MATERIALS), serde_json::to_string_pretty(&materials)? + "\n")?;
+        sources.run(program, &["manual", &folder.join("man").to_string_lossy()])?;
+        let materials = materials(sources, program.target, interrupt)?;
+        fs::write(folder.join("dyno.cdx.json"), &materials)?;
+        let standard_library = fs::read_to_string(sources.tools.debian().join(STANDARD_LIBRARY))?;
+        let licences = licences::of(&materials, &compile::registry(), &standard_library)?;
+        fs::write(folder.join("LICENCES.txt"), licences)?;
         fs::write(folder.join("BUILD.txt"), build_text(sources, program)?)?;
-        Ok(Self { sources, program, name, parent })
+        Ok(Self { sources, program, folder })
     }
 
-    /// The folder with the files.
-    pub(crate) fn folder(&self) -> PathBuf {
-        self.parent.join(&self.name)
+    /// The name of the archive, and of the only folder in it.
+    pub(crate) fn name(&self) -> String {
+        format!("dyno-{VERSION}-{}-linux", self.program.target.name)
     }
 
     /// Writes the archive into `folder`, and returns its path.
@@ -89,17 +79,31 @@ impl<'a> Staged<'a> {
     /// # Errors
     /// When tar or gzip fails.
     pub(crate) fn pack(&self, folder: &Path, interrupt: &Interrupt) -> anyhow::Result<PathBuf> {
-        let path = folder.join(format!("{}.tar.gz", self.name));
-        let mut tar = tar(&path, &self.parent, self.sources.commit.seconds);
-        tar.args(["--use-compress-program", "gzip --no-name --best"]).arg(&self.name);
+        let path = folder.join(format!("{}.tar.gz", self.name()));
+        let mut tar = tar(&path, &self.sources.folder, self.sources.commit.seconds);
+        tar.arg(format!("--transform=s,^staged,{},", self.name()));
+        tar.args(["--use-compress-program", "gzip --no-name --best", "staged"]);
         shell::must(&mut tar, interrupt)?;
         Ok(path)
     }
-}
 
-/// The folder of all such files, in the root.
-pub(crate) fn inside(sources: &Sources<'_>) -> String {
-    format!("{}/staged", sources.folder())
+    /// Writes the Debian package into `folder`, and returns its path.
+    ///
+    /// # Errors
+    /// When cargo-deb fails.
+    pub(crate) fn pack_debian(
+        &self,
+        folder: &Path,
+        interrupt: &Interrupt,
+    ) -> anyhow::Result<PathBuf> {
+        let target = self.program.target;
+        let path = folder.join(format!("dyno_{VERSION}_{}.deb", target.debian));
+        let mut deb = self.sources.tool("cargo-deb");
+        deb.args(["--package", "dyno-bench", "--no-build", "--no-strip", "--deb-version", VERSION]);
+        deb.args(["--target", target.triple, "--output"]).arg(&path);
+        shell::must(&mut deb, interrupt)?;
+        Ok(path)
+    }
 }
 
 /// A command that packs files of `folder`, whose names are its further arguments, the same way each time: sorted by
@@ -112,18 +116,29 @@ pub(crate) fn tar(path: &Path, folder: &Path, seconds: u64) -> Command {
     tar
 }
 
+/// The bill of materials (CycloneDX 1.5), without paths of the build.
+fn materials(
+    sources: &Sources<'_>,
+    target: Target,
+    interrupt: &Interrupt,
+) -> anyhow::Result<String> {
+    let mut write = sources.tool("cargo-cyclonedx");
+    write.args(["cyclonedx", "--manifest-path=crates/cli/Cargo.toml", "--format=json"]);
+    write.args(["--spec-version=1.5", "--no-build-deps", "--override-filename=dyno.cdx"]);
+    shell::must(write.args(["--target", target.triple]), interrupt)?;
+    let text = fs::read_to_string(sources.path().join("crates/cli/dyno.cdx.json"))?;
+    Ok(text.replace(&sources.path().display().to_string(), "/build"))
+}
+
 /// What the program was made from and with, and what it needs.
 fn build_text(sources: &Sources<'_>, program: &Program) -> anyhow::Result<String> {
-    let [rust, c] = sources.compilers(program.target)?;
-    let needed = &program.needed;
     Ok(format!(
-        "dyno {VERSION}\ncommit     {}\nprocessor  {}\ncompilers  {rust}; {c}\n\
-         needs      glibc {} ({}); {}\n",
+        "dyno {VERSION}\ncommit     {}\nprocessor  {}\ncompilers  {}\n\
+         needs      glibc {GLIBC}; {}\n",
         sources.commit.id,
-        program.target.name(),
-        needed.glibc,
-        needed.newest.join(", "),
-        needed.libraries.join(", "),
+        program.target.name,
+        sources.compilers()?,
+        program.libraries.join(", "),
     ))
 }
 
@@ -132,18 +147,10 @@ fn build_text(sources: &Sources<'_>, program: &Program) -> anyhow::Result<String
 /// # Errors
 /// When sha256sum fails.
 pub(crate) fn write_checksums(folder: &Path) -> anyhow::Result<()> {
-    let sums = folder.join("SHA256SUMS");
-    let mut names = Vec::new();
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        if entry.path() != sums && entry.file_type()?.is_file() {
-            names.push(entry.file_name());
-        }
-    }
-    names.sort();
-    let output = Command::new("sha256sum").args(names).current_dir(folder).output()?;
-    ensure!(output.status.success(), "sha256sum: {}", String::from_utf8_lossy(&output.stderr));
-    fs::write(&sums, output.stdout).context("cannot write the checksums")
+    let script = "find * -prune -type f ! -name SHA256SUMS | sort | xargs sha256sum > SHA256SUMS";
+    let mut sums = Command::new("sh");
+    shell::output(sums.args(["-c", script]).env("LC_ALL", "C").current_dir(folder))?;
+    Ok(())
 }
 
 #[cfg(test)]
@@ -159,6 +166,12 @@ mod tests {
         for name in TAKEN {
             assert!(paths::root().join(name).exists(), "{name}");
         }
+    }
+
+    #[test]
+    fn the_package_depends_on_the_glibc_that_the_program_is_linked_with() {
+        let manifest = fs::read_to_string(paths::root().join("crates/cli/Cargo.toml")).unwrap();
+        assert!(manifest.contains(&format!("depends = \"libc6 (>= {GLIBC})\"")));
     }
 
     #[test]
@@ -204,9 +217,8 @@ mod tests {
         write_checksums(folder.path()).unwrap();
         write_checksums(folder.path()).unwrap();
         let text = fs::read_to_string(folder.path().join("SHA256SUMS")).unwrap();
-        // FIPS 180-4: the digests of "abc" and of nothing.
-        let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
-        let nothing = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
-        assert_eq!(text, format!("{abc}  a\n{nothing}  b\n"));
+        let names: Vec<&str> =
+            text.lines().filter_map(|line| Some(line.split_once("  ")?.1)).collect();
+        assert_eq!(names, ["a", "b"]);
     }
 }

@@ -1,27 +1,22 @@
-//! Compiles the checked-out commit for a processor, in the build root, so that the same commit gives the same bytes.
-//!
-//! The sources are those of the commit, not of the folder. No path of the build remains in a program, and nothing is
-//! fetched: cargo compiles the crates of the lock file.
+//! Compiles the checked-out commit for other machines, so that the same commit gives the same bytes: the sources are
+//! those of the commit, not of the folder, and no path of the build remains in a program.
 
-use std::fs;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, ensure};
 
 use super::PROFILE;
-use super::build_root::BuildRoot;
-use super::symbols::Needed;
 use super::target::Target;
+use super::tools::Tools;
 use crate::interrupt::Interrupt;
-use crate::shell;
+use crate::{paths, shell};
 
-/// The folder of all sources in the root.
-const BUILD: &str = "/build";
-
-/// The folder of the sources in that of a build.
-const SOURCES: &str = "dyno";
-/// The number of the commit that is unpacked is written here when all its files are there.
-const UNPACKED: &str = "commit";
+/// The oldest C library that dyno has to run with: Ubuntu 22.04's. The linker knows no newer symbols.
+pub(super) const GLIBC: &str = "2.35";
+/// Libraries of glibc that a program may need, beside its dynamic linker.
+const LIBRARIES: [&str; 2] = ["libc.so.6", "libm.so.6"];
 
 /// A commit.
 #[derive(Clone, Debug)]
@@ -37,10 +32,8 @@ impl Commit {
     /// # Errors
     /// When this is no repository of git.
     pub(crate) fn checked_out() -> anyhow::Result<Self> {
-        let output = shell::command("git", &["log", "-1", "--format=%H %ct"]).output();
-        let output = output.context("cannot run git")?;
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        let (id, seconds) = text.trim().split_once(' ').context("this is no repository of git")?;
+        let text = shell::output(&mut shell::command("git", &["log", "-1", "--format=%H %ct"]))?;
+        let (id, seconds) = text.trim().split_once(' ').context("git has no commit")?;
         Ok(Self { id: id.to_owned(), seconds: seconds.parse()? })
     }
 
@@ -50,218 +43,186 @@ impl Commit {
     }
 }
 
-/// The sources of a commit in the root, and how many jobs compile them.
+/// A clone of the repository at a commit.
 pub(crate) struct Sources<'a> {
-    pub(crate) root: &'a BuildRoot,
+    pub(crate) tools: &'a Tools,
     pub(crate) commit: Commit,
-    /// The folder of this build in the root.
-    folder: String,
-    jobs: Option<usize>,
+    /// The folder of the build, with the sources and cargo's output.
+    pub(crate) folder: PathBuf,
 }
 
 /// A program that was compiled.
 pub(crate) struct Program {
     pub(crate) target: Target,
-    /// Its path outside of the root.
     pub(crate) path: PathBuf,
-    /// Its path in the root.
-    pub(crate) path_inside: String,
-    pub(crate) needed: Needed,
+    /// The libraries that it needs.
+    pub(crate) libraries: Vec<String>,
 }
 
 impl<'a> Sources<'a> {
-    /// Puts the sources of the checked-out commit into a folder of the root, unless they are there already.
+    /// Checks out the commit in a clone, in a folder of that name.
     ///
     /// # Errors
-    /// When git has no commit, or a crate of the lock file cannot be fetched.
-    pub(crate) fn unpack(
-        root: &'a BuildRoot,
+    /// When git fails.
+    pub(crate) fn check_out(
+        tools: &'a Tools,
         name: &str,
-        jobs: Option<usize>,
         interrupt: &Interrupt,
     ) -> anyhow::Result<Self> {
         let commit = Commit::checked_out()?;
-        let folder = format!("{BUILD}/{name}");
-        let outside = root.path(&folder);
-        if fs::read_to_string(outside.join(UNPACKED)).ok().as_ref() != Some(&commit.id) {
-            unpack(&commit, &outside, interrupt)?;
-        }
-        let mut fetch = shell::cargo(&["fetch", "--locked"]);
-        shell::must(fetch.current_dir(outside.join(SOURCES)), interrupt)?;
-        Ok(Self { root, commit, folder, jobs })
+        let folder = paths::target().join("archives").join(name);
+        check_out(&commit, &folder.join("dyno"), interrupt)?;
+        Ok(Self { tools, commit, folder })
     }
 
-    /// The folder of this build in the root.
-    pub(crate) fn folder(&self) -> &str {
-        &self.folder
+    /// A subcommand of cargo that reads the sources. Files that it writes get the commit's time.
+    pub(super) fn tool(&self, name: &str) -> Command {
+        let mut command = Command::new(self.tools.cargo_tool(name));
+        command.current_dir(self.path());
+        command.env("SOURCE_DATE_EPOCH", self.commit.seconds.to_string());
+        command
     }
 
-    /// The folder of the sources in the root.
-    pub(crate) fn inside(&self) -> String {
-        format!("{}/{SOURCES}", self.folder)
+    /// The folder of the sources.
+    pub(crate) fn path(&self) -> PathBuf {
+        self.folder.join("dyno")
     }
 
-    /// The folder of the sources outside of the root.
-    pub(crate) fn outside(&self) -> PathBuf {
-        self.root.path(&self.folder).join(SOURCES)
-    }
-
-    /// Compiles dyno, and checks what the program needs.
+    /// Compiles dyno for processors, and checks what the programs need.
     ///
     /// # Errors
     /// When it does not compile, some system could not run it, or it does not start.
-    pub(crate) fn compile(&self, target: Target, interrupt: &Interrupt) -> anyhow::Result<Program> {
-        let build = ["build", "--package", "dyno-bench", "--profile", PROFILE];
-        self.cargo(target, &build, &[], interrupt)?;
-        let path_inside = format!("{}/target/{}/{PROFILE}/dyno", self.folder, target.triple());
-        let read = ["readelf", "--dynamic", "--dyn-syms", "--wide", &path_inside];
-        let needed = Needed::read(&self.root.output(&read)?)?;
-        needed.check().with_context(|| format!("dyno for {}", target.name()))?;
-        let program = Program { target, path: self.root.path(&path_inside), path_inside, needed };
-        self.start(&program)?;
+    pub(crate) fn compile(
+        &self,
+        targets: &[Target],
+        interrupt: &Interrupt,
+    ) -> anyhow::Result<Vec<Program>> {
+        let mut build = self.tool("cargo-zigbuild");
+        build.args(["build", "--package", "dyno-bench", "--profile", PROFILE]);
+        shell::must(self.for_targets(&mut build, targets), interrupt)?;
+        targets.iter().map(|target| self.compiled(*target)).collect()
+    }
+
+    fn compiled(&self, target: Target) -> anyhow::Result<Program> {
+        let path = self.folder.join("target").join(target.triple).join(PROFILE).join("dyno");
+        let read = shell::output(shell::command("readelf", &["--dynamic"]).arg(&path))?;
+        let libraries = libraries(&read).with_context(|| format!("dyno for {}", target.name))?;
+        let program = Program { target, path, libraries };
+        let text = self.run(&program, &["--version"])?;
+        let commit = self.commit.short();
+        let processor = target.triple.split('-').next().unwrap_or_default();
+        ensure!(
+            text.contains(&format!(" {commit} ")) && text.contains(&format!(" {processor} ")),
+            "the program is not of commit {commit} for {processor}; it says:\n{text}"
+        );
         Ok(program)
     }
 
-    /// Runs cargo on the sources, for a processor. `task` is the subcommand with its arguments.
-    ///
-    /// # Errors
-    /// When it fails.
-    pub(crate) fn cargo(
+    /// Completes a command of cargo-zigbuild: the sources, the processors with the oldest glibc, and an environment in
+    /// which only cargo's own variables are the user's.
+    pub(crate) fn for_targets<'c>(
         &self,
-        target: Target,
-        task: &[&str],
-        environment: &[(String, String)],
-        interrupt: &Interrupt,
-    ) -> anyhow::Result<()> {
-        let triple = target.triple();
-        let jobs = self.jobs.map(|jobs| format!("--jobs={jobs}"));
-        let (subcommand, arguments) = task.split_first().context("no task for cargo")?;
-        let mut words = vec!["cargo", subcommand, "--locked", "--offline", "--target", triple];
-        words.extend(jobs.as_deref());
-        words.extend(arguments);
-        let environment = [self.environment(target), environment.to_vec()].concat();
-        let folder = self.inside();
-        shell::must(&mut self.root.command(&folder, &environment, &words)?, interrupt)
-            .with_context(|| format!("cargo {} for {}", task.join(" "), target.name()))
+        command: &'c mut Command,
+        targets: &[Target],
+    ) -> &'c mut Command {
+        let is_kept = |name: &OsString| {
+            let name = name.to_string_lossy();
+            ["PATH", "HOME"].contains(&&*name)
+                || name.starts_with("CARGO_")
+                || name.starts_with("RUSTUP_")
+        };
+        command.env_clear().envs(std::env::vars_os().filter(|(name, _)| is_kept(name)));
+        let (folder, registry) = (self.folder.display(), registry());
+        let registry = registry.display();
+        let map = |option: &str| format!("{option}={folder}=/build {option}={registry}=/registry");
+        for target in targets {
+            command.arg("--target").arg(format!("{}.{GLIBC}", target.triple));
+            command.env(format!("CFLAGS_{}", target.triple), map("-ffile-prefix-map"));
+        }
+        command.arg("--locked").current_dir(self.path());
+        command.env("RUSTFLAGS", map("--remap-path-prefix")).env("RUSTC", self.tools.rustc());
+        command.env("CARGO_ZIGBUILD_ZIG_PATH", self.tools.zig());
+        command.env("CARGO_TARGET_DIR", self.folder.join("target"));
+        command.env("SOURCE_DATE_EPOCH", self.commit.seconds.to_string())
     }
 
-    /// What the compilers take from the environment.
-    fn environment(&self, target: Target) -> Vec<(String, String)> {
-        let (folder, gnu) = (&self.folder, target.gnu());
-        let triple = target.triple().replace('-', "_");
-        let registry = "/cargo/registry/src";
-        let rust =
-            format!("--remap-path-prefix={folder}=/build --remap-path-prefix={registry}=/registry");
-        let c = format!("-ffile-prefix-map={folder}=/build -ffile-prefix-map={registry}=/registry");
-        let all = [
-            (of_cargo(target, "RUSTFLAGS"), rust),
-            (format!("CC_{triple}"), format!("{gnu}-gcc")),
-            (format!("AR_{triple}"), format!("{gnu}-ar")),
-            (format!("CFLAGS_{triple}"), c),
-            ("CARGO_TARGET_DIR".to_owned(), format!("{folder}/target")),
-            ("SOURCE_DATE_EPOCH".to_owned(), self.commit.seconds.to_string()),
-        ];
-        [linkers(target).to_vec(), all.to_vec()].concat()
-    }
-
-    /// Runs the program in the root, under an emulator where it is for another processor; returns what it prints.
+    /// Runs the program, under an emulator where it is for another processor; returns what it prints.
     ///
     /// # Errors
     /// When it fails.
     pub(crate) fn run(&self, program: &Program, arguments: &[&str]) -> anyhow::Result<String> {
-        let mut words: Vec<&str> = program.target.emulator().into_iter().collect();
-        words.push(&program.path_inside);
-        words.extend(arguments);
-        self.root.output(&words)
-    }
-
-    /// Starts the program, and looks at what it says of itself.
-    fn start(&self, program: &Program) -> anyhow::Result<()> {
-        let text = self.run(program, &["--version"])?;
-        let commit = self.commit.short();
-        let processor = program.target.triple().split('-').next().unwrap_or_default();
-        if text.contains(&format!(" {commit} ")) && text.contains(&format!(" {processor} ")) {
-            return Ok(());
-        }
-        bail!("the program is not of commit {commit} for {processor}; it says:\n{text}")
+        shell::output(self.tools.command(program.target, &program.path).args(arguments))
     }
 
     /// The versions of the compilers.
     ///
     /// # Errors
     /// When they cannot be started.
-    pub(crate) fn compilers(&self, target: Target) -> anyhow::Result<[String; 2]> {
-        let gcc = format!("{}-gcc", target.gnu());
-        let first = |words: &[&str]| -> anyhow::Result<String> {
-            let text = self.root.output(words)?;
-            Ok(text.lines().next().unwrap_or_default().to_owned())
-        };
-        Ok([first(&["rustc", "--version"])?, first(&[&gcc, "--version"])?])
+    pub(crate) fn compilers(&self) -> anyhow::Result<String> {
+        let rust = shell::output(Command::new(self.tools.rustc()).arg("--version"))?;
+        let zig = shell::output(Command::new(self.tools.zig()).arg("version"))?;
+        Ok(format!("{}; zig {}", rust.trim(), zig.trim()))
     }
 }
 
-/// The variable of cargo for what a processor's programs are compiled with.
-fn of_cargo(target: Target, name: &str) -> String {
-    format!("CARGO_TARGET_{}_{name}", target.triple().replace('-', "_").to_uppercase())
+/// The libraries in what `readelf --dynamic` prints. One that is not on every system is refused.
+fn libraries(text: &str) -> anyhow::Result<Vec<String>> {
+    let needed = text.lines().filter(|line| line.contains("(NEEDED)"));
+    let names = needed.filter_map(|line| line.split_once('[')?.1.split_once(']'));
+    let mut names: Vec<String> = names.map(|(name, _)| name.to_owned()).collect();
+    names.sort();
+    let other = names
+        .iter()
+        .find(|name| !LIBRARIES.contains(&name.as_str()) && !name.starts_with("ld-linux-"));
+    ensure!(other.is_none(), "it needs a library that not every system has: {other:?}");
+    ensure!(!names.is_empty(), "it needs no library: is this a program of glibc?");
+    Ok(names)
 }
 
-/// The linkers of the build's own processor and of the target. With another linker, cargo compiles the build scripts
-/// again, and then all crates; so the first one is the same for all targets.
-fn linkers(target: Target) -> [(String, String); 2] {
-    [Target::X86_64, target].map(|it| (of_cargo(it, "LINKER"), format!("{}-gcc", it.gnu())))
+/// The folder with the sources of crates, by registry.
+pub(super) fn registry() -> PathBuf {
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(std::env::home_dir()?.join(".cargo")));
+    home.unwrap_or_default().join("registry/src")
 }
 
-/// Puts the sources of a commit into a folder, in place of those of another one.
-fn unpack(commit: &Commit, folder: &Path, interrupt: &Interrupt) -> anyhow::Result<()> {
-    let (sources, unpacked) = (folder.join(SOURCES), folder.join(UNPACKED));
-    if unpacked.exists() {
-        fs::remove_file(&unpacked)?;
+/// Checks a commit out in a clone that shares this repository's objects.
+fn check_out(commit: &Commit, clone: &Path, interrupt: &Interrupt) -> anyhow::Result<()> {
+    if !clone.exists() {
+        let mut git = shell::command("git", &["clone", "--quiet", "--shared", "--no-checkout"]);
+        shell::must(git.arg(paths::root()).arg(clone), interrupt)?;
     }
-    if sources.exists() {
-        fs::remove_dir_all(&sources).context("cannot remove the old sources")?;
-    }
-    fs::create_dir_all(&sources)?;
-    let archive = folder.join("sources.tar");
-    let mut export = shell::command("git", &["archive", "--format=tar", "--output"]);
-    shell::must(export.arg(&archive).arg(&commit.id), interrupt)?;
-    // The files are as old as this moment, not as their commit: cargo compiles files that are newer than its output.
-    let mut unpack = shell::command("tar", &["--extract", "--touch", "--file"]);
-    shell::must(unpack.arg(&archive).arg("--directory").arg(&sources), interrupt)?;
-    fs::write(&unpacked, &commit.id).context("cannot note the commit of the sources")
+    let mut git = shell::command("git", &["checkout", "--quiet", "--force", "--detach"]);
+    shell::must(git.arg(&commit.id).current_dir(clone), interrupt)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::{Duration, UNIX_EPOCH};
+    use std::fs;
 
     use super::*;
 
     #[test]
-    fn a_build_for_another_processor_keeps_the_build_scripts_of_the_one_before() {
-        let [own, _] = linkers(Target::X86_64);
-        let name = "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_LINKER";
-        assert_eq!(own, (name.to_owned(), "x86_64-linux-gnu-gcc".to_owned()));
-        for target in Target::ALL {
-            let [first, second] = linkers(target);
-            assert_eq!(first, own);
-            assert_eq!(second.1, format!("{}-linux-gnu-gcc", target.name()));
-        }
+    fn sources_are_those_of_the_commit() {
+        let folder = tempfile::tempdir().unwrap();
+        let (commit, interrupt) = (Commit::checked_out().unwrap(), Interrupt::watch().unwrap());
+        let clone = folder.path().join("dyno");
+        check_out(&commit, &clone, &interrupt).unwrap();
+        fs::write(clone.join("Cargo.toml"), "changed").unwrap();
+        check_out(&commit, &clone, &interrupt).unwrap();
+        let mut git = shell::command("git", &["show", "HEAD:Cargo.toml"]);
+        assert_eq!(
+            fs::read_to_string(clone.join("Cargo.toml")).unwrap(),
+            shell::output(&mut git).unwrap()
+        );
     }
 
     #[test]
-    fn unpacked_sources_name_their_commit_and_are_newer_than_it() {
-        let folder = tempfile::tempdir().unwrap();
-        let commit = Commit::checked_out().unwrap();
-        fs::create_dir(folder.path().join(SOURCES)).unwrap();
-        fs::write(folder.path().join(SOURCES).join("of-another-commit"), "").unwrap();
-        unpack(&commit, folder.path(), &Interrupt::watch().unwrap()).unwrap();
-        let sources = folder.path().join(SOURCES);
-        assert!(!sources.join("of-another-commit").exists());
-        let file = sources.join("crates/cli/commit.txt");
-        assert!(fs::read_to_string(&file).unwrap().starts_with(&format!("{} 20", commit.id)));
-        let made = UNIX_EPOCH + Duration::from_secs(commit.seconds);
-        assert!(fs::metadata(&file).unwrap().modified().unwrap() > made);
-        let unpacked = fs::read_to_string(folder.path().join(UNPACKED)).unwrap();
-        assert_eq!(unpacked, commit.id);
+    fn an_uncommon_library_is_refused() {
+        let text = " 0x01 (NEEDED)  Shared library: [libm.so.6]\n 0x01 (NEEDED)  Shared library: [libc.so.6]\n";
+        assert_eq!(libraries(text).unwrap(), LIBRARIES);
+        let error = libraries(&text.replace("libm.so.6", "libssl.so.3")).unwrap_err().to_string();
+        assert!(error.contains("libssl.so.3"), "{error}");
+        assert!(libraries("no libraries").is_err());
     }
 }

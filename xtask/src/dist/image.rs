@@ -1,38 +1,28 @@
-//! The container image of a program: nothing but the program, the libraries that it needs from the build root, and
-//! the certificates of authorities. buildah writes it to a folder, without a service and without a registry; tar
-//! packs that, since buildah's own archives contain the time at which they were made.
+//! The container image of a program: nothing but the program, the libraries that it needs and the certificates of
+//! authorities, both Debian's. buildah writes it to a folder, without a service and without a registry; tar packs
+//! that, since buildah's own archives contain the time at which they were made.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, ensure};
+use anyhow::Context;
 
-use super::archive::{self, LICENCES, Staged, VERSION};
+use super::archive::{self, Staged, VERSION};
 use crate::interrupt::Interrupt;
 use crate::shell;
 
-/// The program in the image.
-const PROGRAM: &str = "/usr/bin/dyno";
+/// What buildah makes the image from. The working folder is for plans and results of the host.
+const CONTAINERFILE: &str =
+    "FROM scratch\nCOPY . /\nENTRYPOINT [\"/usr/bin/dyno\"]\nWORKDIR /work\n";
 /// The load that an image is tried with: on SQLite, with a record and a report.
-const LOAD: [&str; 7] = [
-    "bench",
-    "sysbench/oltp_read_write",
-    "--tables=1",
-    "--table-size=100",
-    "--clients=2",
-    "--time=1s",
-    "--out=/work/results",
-];
-/// The folder in which dyno runs, for plans and results of the host.
-const WORK: &str = "work";
+const LOAD: &str = "bench sysbench/oltp_read_write --tables=1 --table-size=100 --clients=2 --time=1s \
+    --out=/work/results";
 /// What the folder of an image has. Source: OCI Image Layout 1.0.
 const LAYOUT: [&str; 3] = ["blobs", "index.json", "oci-layout"];
-/// The licences of the libraries from the build root, by Debian's package.
-const OF_LIBRARIES: [&str; 2] = ["libc6", "libgcc-s1"];
-/// The certificates of authorities, in the build root and in the image.
-const CERTIFICATES: &str = "etc/ssl/certs/ca-certificates.crt";
+/// The licences of Debian's files, by package.
+const PACKAGES: [&str; 2] = ["libc6", "ca-certificates"];
 
 /// Writes the image into `folder`, and returns its path.
 ///
@@ -43,51 +33,39 @@ pub(crate) fn write(
     folder: &Path,
     interrupt: &Interrupt,
 ) -> anyhow::Result<PathBuf> {
-    let name = format!("{}.image", staged.name);
-    let files = staged.parent.join(&name);
+    let Staged { sources, program, .. } = staged;
+    let [files, layout, storage, recipe] =
+        ["image", "layout", "buildah", "Containerfile"].map(|name| sources.folder.join(name));
     gather(staged, &files)?;
-    let layout = staged.parent.join(format!("{}.oci", staged.name));
     if layout.exists() {
         fs::remove_dir_all(&layout)?;
     }
-    let storage = staged.parent.join("buildah");
-    let buildah = |arguments: &[&str]| {
-        let mut command = Command::new("buildah");
-        command.arg("--root").arg(storage.join("root")).arg("--runroot").arg(storage.join("run"));
-        command.arg("--storage-driver=vfs").args(arguments);
-        command
-    };
-    let container =
-        output(&mut buildah(&["from", "--arch", staged.program.target.debian(), "scratch"]))?;
-    shell::must(buildah(&["copy", "--quiet", &container]).arg(&files).arg("/"), interrupt)?;
-    let (entry, work) = (format!(r#"["{PROGRAM}"]"#), format!("/{WORK}"));
-    let commit = &staged.sources.commit;
-    let revision = format!("org.opencontainers.image.revision={}", commit.id);
-    let mut configure = buildah(&["config", "--entrypoint", &entry, "--workingdir", &work]);
-    shell::must(configure.args(["--label", &revision]).arg(&container), interrupt)?;
-    let place = format!("oci:{}:{VERSION}", layout.display());
-    let time = commit.seconds.to_string();
-    let write = ["commit", "--quiet", "--rm", "--timestamp", &time, &container, &place];
-    shell::must(&mut buildah(&write), interrupt)?;
-    let path = folder.join(format!("{}-image.tar", staged.name));
-    shell::must(archive::tar(&path, &layout, commit.seconds).args(LAYOUT), interrupt)?;
-    try_load(staged, &name, interrupt).context("the image runs no load")?;
+    fs::write(&recipe, CONTAINERFILE)?;
+    let mut buildah = Command::new("buildah");
+    buildah.arg("--root").arg(storage.join("root")).arg("--runroot").arg(storage.join("run"));
+    buildah.args(["--storage-driver=vfs", "build", "--quiet", "--no-cache", "--file"]).arg(recipe);
+    buildah.args(["--arch", program.target.debian, "--timestamp"]);
+    buildah.arg(sources.commit.seconds.to_string()).arg("--label");
+    buildah.arg(format!("org.opencontainers.image.revision={}", sources.commit.id));
+    buildah.arg(format!("--tag=oci:{}:{VERSION}", layout.display()));
+    shell::must(buildah.arg(&files), interrupt)?;
+    let path = folder.join(format!("{}-image.tar", staged.name()));
+    let mut tar = archive::tar(&path, &layout, sources.commit.seconds);
+    shell::must(tar.args(LAYOUT), interrupt)?;
+    try_load(staged, &files, interrupt).context("the image runs no load")?;
     Ok(path)
 }
 
-/// Runs a short load with nothing but the files of the image, as a container's first process, under an emulator where
-/// it is for another processor.
-fn try_load(staged: &Staged<'_>, name: &str, interrupt: &Interrupt) -> anyhow::Result<()> {
-    let files = format!("{}/{name}", archive::inside(staged.sources));
+/// Runs a short load with nothing but the files of the image, as a container's first process.
+fn try_load(staged: &Staged<'_>, files: &Path, interrupt: &Interrupt) -> anyhow::Result<()> {
     // The image itself leaves this folder to whoever starts it.
-    let processes = format!("{files}/proc");
-    let root = staged.sources.root;
-    fs::create_dir(root.path(&processes))?;
-    let mount = format!("--mount-proc={processes}");
-    // Within a root that is no mount of its own, the propagation of mounts cannot be changed.
-    let apart = ["unshare", "--pid", "--fork", "--propagation", "unchanged", &mount];
-    let alone = ["env", "-i", "/usr/sbin/chroot", &files, PROGRAM];
-    shell::must(&mut root.command("/", &[], &[&apart[..], &alone, &LOAD].concat())?, interrupt)
+    let processes = files.join("proc");
+    fs::create_dir(&processes)?;
+    let mut dyno = staged.sources.tools.command(staged.program.target, Path::new("unshare"));
+    dyno.args(["--user", "--map-root-user", "--mount", "--pid", "--fork"]);
+    dyno.arg(format!("--mount-proc={}", processes.display()));
+    dyno.args(["env", "-i", "/usr/sbin/chroot"]).arg(files).arg("/usr/bin/dyno");
+    shell::must(&mut shell::with(dyno, LOAD), interrupt)
 }
 
 /// Puts the files of the image into a folder.
@@ -95,31 +73,32 @@ fn gather(staged: &Staged<'_>, files: &Path) -> anyhow::Result<()> {
     if files.exists() {
         fs::remove_dir_all(files)?;
     }
-    let program = staged.program;
-    let (root, target) = (staged.sources.root, program.target);
-    let libraries = format!("usr/lib/{}", target.gnu());
-    let linker = target.dynamic_linker();
-    let name = linker.rsplit('/').next().unwrap_or(linker);
-    let in_root = |name: &str| root.path(target.libraries()).join(name);
+    let Staged { sources, program, .. } = staged;
+    let (debian, target) = (sources.tools.debian(), program.target);
+    let libraries = format!("usr/lib/{}-linux-gnu", target.name);
     let mut copies = vec![
-        (program.path.clone(), PROGRAM.trim_start_matches('/').to_owned()),
-        (in_root(name), linker.to_owned()),
-        (root.path(CERTIFICATES), CERTIFICATES.to_owned()),
-        (staged.folder().join(LICENCES), format!("usr/share/doc/dyno/{LICENCES}")),
+        (program.path.clone(), "usr/bin/dyno".to_owned()),
+        (staged.folder.join("LICENCES.txt"), "usr/share/doc/dyno/LICENCES.txt".to_owned()),
     ];
-    for package in OF_LIBRARIES {
+    for package in PACKAGES {
         let licence = format!("usr/share/doc/{package}/copyright");
-        copies.push((root.path(&licence), licence));
+        copies.push((debian.join(&licence), licence));
     }
-    for library in program.needed.libraries.iter().filter(|library| *library != name) {
-        copies.push((in_root(library), format!("{libraries}/{library}")));
+    for library in &program.libraries {
+        let is_linker = library.starts_with("ld-linux-");
+        let to = if is_linker { target.linker_folder } else { libraries.as_str() };
+        copies.push((debian.join(&libraries).join(library), format!("{to}/{library}")));
     }
     for (from, to) in copies {
         let to = files.join(to);
         fs::create_dir_all(to.parent().unwrap_or(files))?;
         fs::copy(&from, &to).with_context(|| format!("no {}", from.display()))?;
     }
-    for folder in [WORK, "tmp"] {
+    let certificates = files.join("etc/ssl/certs");
+    fs::create_dir_all(&certificates)?;
+    let bundle = certificates_of(&debian.join("usr/share/ca-certificates/mozilla"))?;
+    fs::write(certificates.join("ca-certificates.crt"), bundle)?;
+    for folder in ["work", "tmp"] {
         fs::create_dir(files.join(folder))?;
     }
     // Everybody may write there, and remove what is theirs.
@@ -127,10 +106,10 @@ fn gather(staged: &Staged<'_>, files: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The line that a command prints.
-fn output(command: &mut Command) -> anyhow::Result<String> {
-    shell::say(command);
-    let output = command.output().context("cannot run buildah")?;
-    ensure!(output.status.success(), "buildah: {}", String::from_utf8_lossy(&output.stderr));
-    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+/// All certificates of a folder, in one text, as Debian's update-ca-certificates makes it.
+fn certificates_of(folder: &Path) -> anyhow::Result<String> {
+    let entries = fs::read_dir(folder)?.map(|entry| Ok(entry?.path()));
+    let mut paths = entries.collect::<anyhow::Result<Vec<_>>>()?;
+    paths.sort();
+    paths.iter().map(|path| Ok(fs::read_to_string(path)?)).collect()
 }

@@ -12,7 +12,6 @@ use std::thread;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 
 use crate::bench::process::allocated_bytes;
 
@@ -55,8 +54,7 @@ pub(super) fn watch(pid: u32, is_over: &AtomicBool) -> Vec<Sample> {
 }
 
 /// What dyno held between trials in two quarters of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Memory {
     pub held_in_second_bytes: u64,
     pub held_in_last_bytes: u64,

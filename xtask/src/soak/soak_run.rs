@@ -17,7 +17,6 @@ use net::Clock;
 use record::Run;
 
 use super::memory::{self, Memory, Sample};
-use super::parts::LoopPart;
 use super::process::{Dyno, DynoExit, run_folder};
 use super::schedule::Schedule;
 use super::soak_plan::{Loop, SoakPlan};
@@ -215,20 +214,6 @@ fn disturb(
         shared.done.lock().unwrap_or_else(PoisonError::into_inner).push(done);
     }
     Ok(())
-}
-
-impl SoakResult {
-    /// Its figures, as a file keeps them.
-    pub(super) fn part(&self) -> LoopPart {
-        let Verification { figures, violations } = &self.verification;
-        LoopPart {
-            offered: self.offered.name().to_owned(),
-            disturbances: self.done.len(),
-            figures: figures.clone(),
-            memory: self.memory,
-            violations: violations.iter().map(ToString::to_string).collect(),
-        }
-    }
 }
 
 impl fmt::Display for SoakResult {

@@ -13,7 +13,6 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use record::{TrialRecord, TrialStatus};
-use serde::{Deserialize, Serialize};
 
 use self::span::Span;
 use super::memory::Memory;
@@ -78,8 +77,7 @@ pub(super) struct Violation {
 }
 
 /// The numbers of what was checked.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Figures {
     pub complete: usize,
     /// Trials that could not begin or continue because of a disturbance.
@@ -97,32 +95,6 @@ pub(super) struct Figures {
     pub by_wire: usize,
     /// Disturbances that had to be detected as outages.
     pub outages: usize,
-}
-
-impl Figures {
-    /// Adds the figures of another part of the same soak.
-    pub(super) fn add(&mut self, other: &Self) {
-        let Self {
-            complete,
-            failed,
-            transactions,
-            statements,
-            lost,
-            equal,
-            bounded,
-            by_wire,
-            outages,
-        } = other;
-        self.complete += complete;
-        self.failed += failed;
-        self.transactions += transactions;
-        self.statements += statements;
-        self.lost += lost;
-        self.equal += equal;
-        self.bounded += bounded;
-        self.by_wire += by_wire;
-        self.outages += outages;
-    }
 }
 
 /// The result.

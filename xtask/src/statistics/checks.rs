@@ -1,22 +1,21 @@
 //! The checks of single trials in a steady state: what they warn of is chance.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
-use engine::{Pacing, Schedule, SimulatedChance};
-use plan::{Arrivals, Rate, ServiceDistribution, SimulatedSystem};
+use plan::ServiceDistribution;
 
-use super::percent;
-use super::table::{Case, repeated};
-use super::trial::{SimulatedTrial, run};
+use super::simulation::{Case, Seen, Study, at_most};
+use super::trial::{SimulatedTrial, chance, run, system};
 
-const MS: u64 = 1_000_000;
+const SERVICE_NS: u64 = 10_000_000;
+const WARNS: &str = "warns of something";
 
-/// A load in a steady state, and its services.
-pub(super) struct Steady {
-    load: Load,
-    services: (&'static str, ServiceDistribution),
-}
+pub(super) static STUDY: Study = Study {
+    name: "checks",
+    title: "Checks of single trials",
+    goals: const { &[at_most(WARNS, 1.0)] },
+    cases,
+};
 
 #[derive(Clone, Copy)]
 enum Load {
@@ -26,106 +25,44 @@ enum Load {
     Closed(usize, u64),
 }
 
-/// Trials with each code.
-pub(super) struct Frequencies {
-    trials: u64,
-    codes: BTreeMap<&'static str, u64>,
-}
-
-impl Case for Steady {
-    const TITLE: &'static str = "Checks of single trials";
-    const HEAD: &'static str = "\
-| load | services | trials with each warning, % |
-|---|---|---|";
-    type Found = Frequencies;
-
-    /// Loads at half and at nearly all of a server's capacity, each with several distributions of services.
-    fn all() -> Vec<Self> {
-        let services = [
-            ("exponential", ServiceDistribution::Exponential),
-            ("lognormal, variation 1.5", ServiceDistribution::Lognormal { variation: 1.5 }),
-            ("bimodal, variation 1.5", ServiceDistribution::Bimodal { variation: 1.5 }),
-        ];
-        let loads = [Load::Open(0.5), Load::Open(0.95), Load::Closed(1, 1), Load::Closed(8, 0)];
-        let of = |load| services.map(move |services| Self { load, services });
-        loads.into_iter().flat_map(of).collect()
-    }
-
-    fn found(&self, trials: u64, seed: u64) -> anyhow::Result<Frequencies> {
-        let mut codes = BTreeMap::new();
-        let once = |seed| {
-            let chance = SimulatedChance { services: seed, noise: seed, origin_ns: 0, up_ns: 0 };
-            Ok(run(&trial(self, seed), chance)?.1)
-        };
-        for finding in repeated(trials, seed, once)?.into_iter().flatten() {
-            *codes.entry(finding.code.name()).or_default() += 1;
-        }
-        Ok(Frequencies { trials, codes })
-    }
-
-    fn row(&self, found: &Frequencies) -> String {
-        found.row(self)
-    }
+/// Loads at half and at nearly all of a server's capacity, each with several distributions of services.
+fn cases() -> Vec<Case> {
+    let services = [
+        ("exponential", ServiceDistribution::Exponential),
+        ("lognormal, variation 1.5", ServiceDistribution::Lognormal { variation: 1.5 }),
+        ("bimodal, variation 1.5", ServiceDistribution::Bimodal { variation: 1.5 }),
+    ];
+    let loads = [
+        ("open loop at 0.5 of capacity", Load::Open(0.5)),
+        ("open loop at 0.95 of capacity", Load::Open(0.95)),
+        ("closed loop, one client, thinking for a service time", Load::Closed(1, 1)),
+        ("closed loop, 8 clients", Load::Closed(8, 0)),
+    ];
+    let of = |(name, load)| {
+        services.map(move |(services, distribution)| {
+            Case::new(format!("{name}, {services} services"), move |seed| {
+                once(load, distribution, seed)
+            })
+        })
+    };
+    loads.into_iter().flat_map(of).collect()
 }
 
 /// 30 s on a server of 100 a second, after a warm-up of several times the time in which its queue forgets.
-fn trial(case: &Steady, seed: u64) -> SimulatedTrial {
-    const SERVICE: u64 = 10 * MS;
-    let system = SimulatedSystem {
-        servers: 1,
-        operations: 1,
-        service_times_ns: vec![SERVICE],
-        distribution: case.services.1,
-        stalls: Vec::new(),
-        noise: Vec::new(),
-    };
-    let (clients, rate_per_s, pacing) = match case.load {
+fn once(load: Load, distribution: ServiceDistribution, seed: u64) -> anyhow::Result<Seen> {
+    let system = system(1, SERVICE_NS, distribution, Vec::new());
+    let warm_up =
+        Duration::from_secs(if matches!(load, Load::Open(part) if part > 0.9) { 60 } else { 5 });
+    let trial = match load {
         Load::Closed(clients, think) => {
-            (clients, None, Pacing::Closed { think_time_ns: think * SERVICE })
+            SimulatedTrial::closed(system, clients, think * SERVICE_NS, warm_up)
         }
-        Load::Open(part) => {
-            let rate_per_s = 100.0 * part;
-            let schedule = Schedule::new(&Rate::constant(rate_per_s), warm_up(case));
-            let spread = Arrivals::Poisson;
-            let pacing = Pacing::Open { schedule, spread, seed, backlog_max: 100_000 };
-            (1_000, Some(rate_per_s), pacing)
-        }
+        Load::Open(part) => SimulatedTrial::open(system, 100.0 * part, seed, warm_up),
     };
-    let (warm_up, time) = (warm_up(case), Duration::from_secs(30));
-    let interval = Duration::from_secs(1);
-    SimulatedTrial { system, clients, pacing, rate_per_s, warm_up, time, interval }
-}
-
-fn warm_up(case: &Steady) -> Duration {
-    let is_slow = matches!(case.load, Load::Open(part) if part > 0.9);
-    Duration::from_secs(if is_slow { 60 } else { 5 })
-}
-
-impl Frequencies {
-    fn row(&self, case: &Steady) -> String {
-        let load = match case.load {
-            Load::Open(part) => format!("open loop at {part} of capacity"),
-            Load::Closed(clients, think) => {
-                format!("closed loop, clients: {clients}, think time in services: {think}")
-            }
-        };
-        let codes = self.codes.iter();
-        let codes = codes.map(|(code, count)| format!("{code} {}", percent(*count, self.trials)));
-        let codes: Vec<String> = codes.collect();
-        let codes = if codes.is_empty() { "none".to_owned() } else { codes.join(", ") };
-        format!("| {load} | {} | {codes} |", case.services.0)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn trials_of_the_engine_in_a_steady_state_have_no_warnings() {
-        for case in Steady::all() {
-            let found = case.found(3, 1).unwrap();
-            assert!(found.codes.is_empty(), "{}", found.row(&case));
-        }
-    }
+    let trial = SimulatedTrial { time: Duration::from_secs(30), ..trial };
+    let findings = run(&trial, chance(seed), None)?.findings;
+    let mut seen = Seen::default();
+    seen.is(WARNS, !findings.is_empty());
+    findings.iter().for_each(|it| seen.is(format!("a warning is {}", it.code.name()), true));
+    Ok(seen)
 }

@@ -1,166 +1,204 @@
-//! Comparisons of two variants over balanced rounds, through the comparison that reports use.
+//! Comparisons of two systems by every method of the reports, on simulated trials in the order in which they ran. The second
+//! system is made faster by a factor on its figures, so that the truth is known.
 
-use analysis::{Comparison, RoundFigure, Significance, compare};
+use analysis::{
+    Comparison, RoundFigure, Significance, TimedValue, compare, compare_independent,
+    compare_over_time, geometric_mean,
+};
 use anyhow::Context;
 use plan::{Shuffle, balanced_rounds};
 
-use super::goals::{Goals, Seen};
-use super::noises::{Kind, Place};
-use super::percent;
-use super::share::Share;
-use super::table::{Case, repeated};
+use super::noises::Kind;
+use super::simulation::{Case, Goal, Seen, Study, at_least, at_most, seed_of};
 
-/// Each measures both variants once.
+/// Rounds of a comparison, and trials of a run that is compared with one other.
 const ROUNDS: usize = 6;
+/// Trials of each of several runs, and runs of a side.
+const TRIALS_OF_RUN: u64 = 3;
+const RUNS: usize = 4;
+/// Trials that follow each other on one machine at most.
+const STRETCH: u64 = 24;
+/// The true ratio where there is a difference.
+const FASTER: f64 = 1.05;
 
-/// Two variants under noise, and the true ratio of their throughputs.
-pub(super) struct Variants {
-    kind: Kind,
-    truth: f64,
+const ALARM: &str = "alarm for equal systems";
+/// An interval that is too wide is wrong too.
+const ALARM_IN_ROUNDS: &str = "alarm for equal systems, in rounds";
+const EQUAL_AT_MARGIN: &str = "a difference of the margin is called equal";
+const GOALS: &[Goal] =
+    &[at_most(ALARM, 7.0), at_least(ALARM_IN_ROUNDS, 3.0), at_most(EQUAL_AT_MARGIN, 7.0)];
+
+pub(super) static STUDY: Study =
+    Study { name: "comparisons", title: "Comparisons of two systems", goals: GOALS, cases };
+
+/// How two systems are compared, and how their trials were made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Method {
+    /// Variants in the rounds of a plan, by the ratio of each round.
+    Rounds,
+    /// The baseline of variants with itself, where the rounds measure a third variant too.
+    NoiseFloor,
+    /// Trials of each side on machines of their own.
+    Trials,
+    /// Several runs of each side at different times; a run counts once.
+    Runs,
+    /// A run of one side, and then one of the other: trials that are near in time are alike.
+    RunAfterRun,
 }
 
-/// Verdicts over comparisons.
-#[derive(Debug, Default)]
-pub(super) struct Frequencies {
-    pub(super) comparisons: u64,
-    pub(super) faster: u64,
-    pub(super) slower: u64,
-    pub(super) equal: u64,
-    pub(super) undecided: u64,
-    /// Comparisons whose 95 % interval contains the truth.
-    pub(super) covered: u64,
-    /// Half widths of the intervals of the logarithms, summed.
-    half_widths: f64,
-}
+const METHODS: [(Method, &str); 5] = [
+    (Method::Rounds, "variants in six rounds"),
+    (Method::NoiseFloor, "the baseline measured twice, six rounds"),
+    (Method::Trials, "six and six independent trials"),
+    (Method::Runs, "four and four runs of three trials"),
+    (Method::RunAfterRun, "a run of six trials after another"),
+];
 
-impl Case for Variants {
-    const TITLE: &'static str = "Comparisons of variants";
-    const HEAD: &'static str = "\
-| noise | truth | faster % | slower % | equal % | undecided % | 95 % interval has the truth, % | its half width, % |
-|---|---|---|---|---|---|---|---|";
-    type Found = Frequencies;
-
-    /// Each kind of noise without a difference, and with one of 5 %.
-    fn all() -> Vec<Self> {
-        let of = |truth| Kind::all().into_iter().map(move |kind| Self { kind, truth });
-        [1.0, 1.05].into_iter().flat_map(of).collect()
-    }
-
-    fn found(&self, comparisons: u64, seed: u64) -> anyhow::Result<Frequencies> {
-        let mut all = Frequencies { comparisons, ..Frequencies::default() };
-        for compared in repeated(comparisons, seed, |seed| self.compared(seed))? {
-            all.add(self, &compared);
-        }
-        Ok(all)
-    }
-
-    fn row(&self, found: &Frequencies) -> String {
-        found.row(self)
-    }
-
-    fn goals(found: &[(Self, Frequencies)], goals: &mut Goals) {
-        let covered = |(case, found): &(Self, Frequencies)| {
-            let name = format!("{}, truth {}", case.kind.name, case.truth);
-            (name, Share { count: found.covered, of: found.comparisons })
-        };
-        let covered: Seen = found.iter().map(covered).collect();
-        goals.at_least("the 95 % interval has the truth", 93.0, &covered);
-    }
-}
-
-impl Variants {
-    fn compared(&self, seed: u64) -> anyhow::Result<Comparison> {
-        let mut figures = [Vec::new(), Vec::new()];
-        for ((round, variant), place) in order(seed).into_iter().zip(0..) {
-            let factor = if variant == 0 { 1.0 } else { self.truth };
-            let value = self.kind.throughput(factor, Place { seed, trials: place })?;
-            figures[variant].push(RoundFigure::exact(round, place, value));
-        }
-        let compared = compare(&figures[0], &figures[1], plan::LEAST_DIFFERENCE);
-        compared.filter(|it| it.ratio.rounds > 1).context("nothing to compare")
-    }
-}
-
-impl Frequencies {
-    fn add(&mut self, case: &Variants, compared: &Comparison) {
-        match compared.verdict {
-            Significance::Higher => self.faster += 1,
-            Significance::Lower => self.slower += 1,
-            Significance::Equal => self.equal += 1,
-            Significance::Undecided | Significance::TooFewRounds => self.undecided += 1,
-        }
-        let ratio = compared.ratio;
-        // Services that do not vary make intervals without a width, and a transaction is cut off at the end.
-        let cut_off = if case.kind.is_constant() { 1e-3 } else { 0.0 };
-        let within = ratio.low * (1.0 - cut_off)..=ratio.high * (1.0 + cut_off);
-        self.covered += u64::from(within.contains(&case.truth));
-        self.half_widths += (ratio.high / ratio.low).ln() / 2.0;
-    }
-
-    fn row(&self, case: &Variants) -> String {
-        let part = |count| percent(count, self.comparisons);
-        format!(
-            "| {} | {} | {} | {} | {} | {} | {} | {:.1} |",
-            case.kind.name,
-            case.truth,
-            part(self.faster),
-            part(self.slower),
-            part(self.equal),
-            part(self.undecided),
-            part(self.covered),
-            100.0 * self.half_widths / self.comparisons as f64,
-        )
-    }
-}
-
-/// The trials in their order, each with its round and its variant, as in a plan.
-fn order(seed: u64) -> Vec<(u32, usize)> {
-    let rounds = balanced_rounds(&mut Shuffle::new(seed), &[0, 1], ROUNDS).into_iter().zip(0..);
-    let of_round = |(variants, round): (Vec<usize>, u32)| {
-        variants.into_iter().map(move |variant| (round, variant))
+fn cases() -> Vec<Case> {
+    let of = |(method, name)| {
+        let kinds = Kind::all().into_iter();
+        // Methods that expect trials to vary say nothing of those that do not.
+        let kinds = kinds.filter(move |kind| method == Method::Rounds || !kind.is_constant());
+        kinds.map(move |kind| {
+            Case::new(format!("{name}: {}", kind.name), move |seed| once(method, &kind, seed))
+        })
     };
-    rounds.flat_map(of_round).collect()
+    METHODS.into_iter().flat_map(of).collect()
+}
+
+fn once(method: Method, kind: &Kind, seed: u64) -> anyhow::Result<Seen> {
+    let values = method.values(kind, seed)?;
+    let compared = |factor| method.compare(&values, factor, seed).context("nothing to compare");
+    let (equal, mut seen) = (compared(1.0)?, Seen::default());
+    let is_in_rounds = matches!(method, Method::Rounds | Method::NoiseFloor) && !kind.is_constant();
+    seen.is(if is_in_rounds { ALARM_IN_ROUNDS } else { ALARM }, is_alarm(&equal));
+    seen.is("equal systems are called equal", equal.verdict == Significance::Equal);
+    if method == Method::NoiseFloor {
+        let figures = in_rounds(&values, &[1.0; 3], seed);
+        let other = compare(&figures[0], &figures[1], method.margin());
+        let floor = equal.ratio.logs.noise_floor();
+        if let (Some(other), Some(floor)) = (other, floor) {
+            seen.is(
+                "an equal variant is beyond the noise floor",
+                other.ratio.logs.difference.abs() > floor,
+            );
+            seen.size("noise floor, %", 100.0 * floor.exp_m1());
+        }
+    } else {
+        let at_margin = compared(1.0 + method.margin())?.verdict;
+        seen.is(EQUAL_AT_MARGIN, at_margin == Significance::Equal);
+        seen.is("a true 5 % is found", compared(FASTER)?.verdict == Significance::Higher);
+    }
+    seen.size("half width of the 95 % interval, %", half_width(&equal));
+    Ok(seen)
+}
+
+/// Whether the 95 % interval of equal systems excludes 1. The logarithm of a ratio only moves with the factor, so as many
+/// intervals do not have the truth of systems that differ.
+pub(super) fn is_alarm(of_equal: &Comparison) -> bool {
+    of_equal.ratio.low > 1.0 || of_equal.ratio.high < 1.0
+}
+
+/// Of the logarithm, in per cent.
+pub(super) fn half_width(of: &Comparison) -> f64 {
+    100.0 * (of.ratio.high / of.ratio.low).ln() / 2.0
+}
+
+impl Method {
+    /// The least difference that matters: those of a plan and of `dyno compare`, where nothing else is set.
+    fn margin(self) -> f64 {
+        match self {
+            Self::Rounds | Self::NoiseFloor => plan::LEAST_DIFFERENCE,
+            Self::Trials | Self::Runs | Self::RunAfterRun => 0.02,
+        }
+    }
+
+    /// The figures of a comparison, in the order in which they were measured.
+    fn values(self, kind: &Kind, seed: u64) -> anyhow::Result<Vec<f64>> {
+        let follow = |seed, from: u64, count: u64| -> anyhow::Result<Vec<f64>> {
+            (from..from + count).map(|before| kind.throughput(seed, before)).collect()
+        };
+        // All on machines of their own, at the same time after their start: what changes from then on is the same for all.
+        let apart = |machines: usize, length: u64| {
+            let from = seed % (STRETCH / length) * length;
+            let runs = (0..machines as u64).map(|at| follow(seed_of(seed, at), from, length));
+            runs.map(|run| geometric_mean(&run?).context("a run without trials")).collect()
+        };
+        match self {
+            Self::Rounds | Self::RunAfterRun => follow(seed, 0, 2 * ROUNDS as u64),
+            Self::NoiseFloor => follow(seed, 0, 3 * ROUNDS as u64),
+            Self::Trials => apart(2 * ROUNDS, 1),
+            Self::Runs => apart(2 * RUNS, TRIALS_OF_RUN),
+        }
+    }
+
+    /// Compares two systems, of which the second is `factor` times as fast.
+    fn compare(self, values: &[f64], factor: f64, seed: u64) -> Option<Comparison> {
+        let margin = self.margin();
+        let (baseline, other) = values.split_at(values.len() / 2);
+        let other: Vec<f64> = other.iter().map(|value| value * factor).collect();
+        match self {
+            Self::Rounds => {
+                let figures = in_rounds(values, &[1.0, factor], seed);
+                compare(&figures[0], &figures[1], margin)
+            }
+            Self::NoiseFloor => {
+                let figures = in_rounds(values, &[1.0, factor, 1.0], seed);
+                compare(&figures[0], &figures[2], margin)
+            }
+            Self::Trials | Self::Runs => compare_independent(baseline, &other, margin),
+            Self::RunAfterRun => {
+                let timed = |values: &[f64], from: usize| -> Vec<TimedValue> {
+                    let timed = values.iter().zip(from..);
+                    timed
+                        .map(|(value, at)| TimedValue { time_s: at as f64, value: *value })
+                        .collect()
+                };
+                compare_over_time(&timed(baseline, 0), &timed(&other, ROUNDS), margin)
+            }
+        }
+    }
+}
+
+/// Deals figures out to variants in the order of a plan with this seed, and multiplies each variant's by its factor.
+pub(super) fn in_rounds(values: &[f64], factors: &[f64], seed: u64) -> Vec<Vec<RoundFigure>> {
+    let variants: Vec<usize> = (0..factors.len()).collect();
+    let orders = balanced_rounds(&mut Shuffle::new(seed), &variants, values.len() / factors.len());
+    let mut figures = vec![Vec::new(); factors.len()];
+    let mut trials = values.iter().zip(0..);
+    for (order, round) in orders.into_iter().zip(0..) {
+        for (variant, (value, place)) in order.into_iter().zip(trials.by_ref()) {
+            figures[variant].push(RoundFigure::exact(round, place, value * factors[variant]));
+        }
+    }
+    figures
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn counted(name: &str, truth: f64) -> Frequencies {
-        let cases = Variants::all();
-        let case = cases.iter().find(|case| case.kind.name == name && case.truth == truth).unwrap();
-        case.found(30, 1).unwrap()
-    }
-
     #[test]
-    fn rounds_come_in_pairs_and_the_second_is_the_first_backwards() {
-        let order = order(3);
-        assert_eq!(order.len(), 2 * ROUNDS);
-        for pair in order.chunks(4) {
-            assert_eq!((pair[0].1, pair[1].1), (pair[3].1, pair[2].1));
-            assert_ne!(pair[0].1, pair[1].1);
+    fn trials_are_dealt_out_in_pairs_of_rounds() {
+        let values: Vec<f64> = (1..=8).map(f64::from).collect();
+        for seed in 0..20 {
+            let figures = in_rounds(&values, &[1.0, 10.0], seed);
+            assert_eq!(figures.iter().map(Vec::len).collect::<Vec<_>>(), [4, 4]);
+            let sum = |at: usize| figures[at].iter().map(|it| it.value).sum::<f64>();
+            // Of 1 to 4 each has 1 and 4, or 2 and 3; so with 5 to 8.
+            assert_eq!((sum(0), sum(1)), (18.0, 180.0), "seed {seed}");
+            assert!(figures.iter().flatten().all(|it| it.place / 2 == u64::from(it.round)));
         }
     }
 
     #[test]
-    fn a_variant_is_not_faster_than_itself() {
-        // With a level of 5 %, more than 6 of 30 have a probability of 0.1 %.
-        for noise in ["none", "autocorrelated, 10 s", "drift of 20 %"] {
-            let found = counted(noise, 1.0);
-            assert!(found.faster + found.slower <= 6, "{noise}: {found:?}");
-            assert!(found.covered >= 24, "{noise}: {found:?}");
+    fn a_factor_is_found_where_nothing_varies() {
+        for (method, name) in METHODS {
+            let values = vec![50.0; if method == Method::NoiseFloor { 18 } else { 12 }];
+            let ratio = |factor| method.compare(&values, factor, 3).unwrap().ratio.ratio;
+            assert!((ratio(1.0) - 1.0).abs() < 1e-12, "{name}");
+            let expected = if method == Method::NoiseFloor { 1.0 } else { 1.1 };
+            assert!((ratio(1.1) - expected).abs() < 1e-12, "{name}");
         }
-    }
-
-    #[test]
-    fn equal_variants_that_do_not_vary_are_equal() {
-        let found = counted("none, constant services", 1.0);
-        assert_eq!((found.equal, found.covered), (30, 30), "{found:?}");
-    }
-
-    #[test]
-    fn a_difference_of_five_percent_is_found_without_noise() {
-        let found = counted("none", 1.05);
-        assert!(found.faster >= 28, "{found:?}");
     }
 }

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use engine::{Pacing, SimulatedChance};
+use engine::SimulatedChance;
 use measure::nanos;
-use plan::{Noise, ServiceDistribution, SimulatedSystem, split_mix};
+use plan::{Noise, ServiceDistribution, split_mix};
 
-use super::trial::{SimulatedTrial, run};
+use super::trial::{SimulatedTrial, run, system};
 
 const MS: u64 = 1_000_000;
 const S: u64 = 1_000 * MS;
@@ -21,15 +21,6 @@ pub(super) struct Kind {
     pub(super) name: &'static str,
     noise: Vec<Noise>,
     distribution: ServiceDistribution,
-}
-
-/// A place in the noise of one machine.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
-    /// The seed of the machine's noise and of the services.
-    pub(super) seed: u64,
-    /// How many trials ran before.
-    pub(super) trials: u64,
 }
 
 impl Kind {
@@ -58,39 +49,20 @@ impl Kind {
         self.distribution == ServiceDistribution::Constant
     }
 
-    /// Transactions a second of one trial of a system that is `factor` times as fast as the baseline.
+    /// Transactions a second of one trial on the machine with this seed, on which so many trials ran before.
     ///
     /// # Errors
     /// When the trial could not run.
-    pub(super) fn throughput(&self, factor: f64, place: Place) -> anyhow::Result<f64> {
-        let system = SimulatedSystem {
-            servers: 2,
-            operations: 1,
-            service_times_ns: vec![(MS as f64 / factor).round() as u64],
-            distribution: self.distribution,
-            stalls: Vec::new(),
-            noise: self.noise.clone(),
-        };
-        let trial = SimulatedTrial {
-            system,
-            clients: 2,
-            pacing: Pacing::Closed { think_time_ns: 0 },
-            rate_per_s: None,
-            warm_up: Duration::ZERO,
-            time: TIME,
-            interval: TIME / 5,
-        };
+    pub(super) fn throughput(&self, seed: u64, before: u64) -> anyhow::Result<f64> {
+        let system = system(2, MS, self.distribution, self.noise.clone());
+        let closed = SimulatedTrial::closed(system, 2, 0, Duration::ZERO);
+        let trial = SimulatedTrial { time: TIME, interval: TIME / 5, ..closed };
         let chance = SimulatedChance {
-            services: split_mix::mix(place.seed ^ split_mix::mix(place.trials + 1)),
-            noise: place.seed,
-            origin_ns: place.trials * nanos(PERIOD),
+            services: split_mix::mix(seed ^ split_mix::mix(before + 1)),
+            noise: seed,
+            origin_ns: before * nanos(PERIOD),
             up_ns: 0,
         };
-        Ok(run(&trial, chance)?.0.transactions_per_s)
+        Ok(run(&trial, chance, None)?.summary.transactions_per_s)
     }
-}
-
-/// The seed of the comparison or of the trial with this number.
-pub(super) fn seed_of(seed: u64, number: u64) -> u64 {
-    split_mix::mix(seed.wrapping_add(split_mix::mix(number + 1)))
 }

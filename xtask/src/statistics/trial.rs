@@ -10,27 +10,87 @@ use analysis::{
 };
 use anyhow::Context;
 use engine::{
-    Load, LoadEnd, OfferedLoad, Outcome, Pacing, PhaseEnds, Simulated, SimulatedChance, Stop,
-    TrialObserver, Workers, offer,
+    Load, LoadEnd, OfferedLoad, Outcome, Pacing, PhaseEnds, Schedule, Simulated, SimulatedChance,
+    Stop, TrialObserver, Workers, offer,
 };
 use measure::{
     DecidedEnds, Interval, LatencyHistogram, Operation, Phase, ProbeFacts, Rules, SeekBound, Tally,
     TrialStatus, Watched,
 };
-use plan::{Limit, LoadPlan, Plan, SimulatedSystem, Source};
+use plan::{
+    Arrivals, Limit, LoadPlan, Noise, Plan, Rate, ServiceDistribution, SimulatedSystem, Source,
+};
 use runner::Enough;
 
-/// The load of a simulated trial.
+/// More than an open loop ever has in flight.
+const OPEN_CLIENTS: usize = 2_000;
+
+/// A trial, and its load.
 #[derive(Clone, Debug)]
 pub(super) struct SimulatedTrial {
     pub(super) system: SimulatedSystem,
     pub(super) clients: usize,
     pub(super) pacing: Pacing,
-    /// Of an open loop with Poisson arrivals, a second.
+    /// Of an open loop, a second.
     pub(super) rate_per_s: Option<f64>,
     pub(super) warm_up: Duration,
     pub(super) time: Duration,
     pub(super) interval: Duration,
+}
+
+/// Servers behind one queue.
+pub(super) fn system(
+    servers: usize,
+    service_ns: u64,
+    distribution: ServiceDistribution,
+    noise: Vec<Noise>,
+) -> SimulatedSystem {
+    SimulatedSystem {
+        servers,
+        operations: 1,
+        service_times_ns: vec![service_ns],
+        distribution,
+        stalls: Vec::new(),
+        noise,
+    }
+}
+
+/// One server with exponential services: with Poisson arrivals a queue of which everything is known (M/M/1).
+pub(super) fn exponential(service_ns: u64) -> SimulatedSystem {
+    system(1, service_ns, ServiceDistribution::Exponential, Vec::new())
+}
+
+/// Services and noise from one seed, on a machine that has just started.
+pub(super) fn chance(seed: u64) -> SimulatedChance {
+    SimulatedChance { services: seed, noise: seed, origin_ns: 0, up_ns: 0 }
+}
+
+impl SimulatedTrial {
+    /// A second of a closed loop, after a warm-up.
+    pub(super) fn closed(
+        system: SimulatedSystem,
+        clients: usize,
+        think_time_ns: u64,
+        warm_up: Duration,
+    ) -> Self {
+        let pacing = Pacing::Closed { think_time_ns };
+        let (time, interval) = (Duration::from_secs(1), Duration::from_secs(1));
+        Self { system, clients, pacing, rate_per_s: None, warm_up, time, interval }
+    }
+
+    /// A second of Poisson arrivals, after a warm-up.
+    pub(super) fn open(
+        system: SimulatedSystem,
+        rate_per_s: f64,
+        seed: u64,
+        warm_up: Duration,
+    ) -> Self {
+        let schedule = Schedule::new(&Rate::constant(rate_per_s), warm_up);
+        let spread = Arrivals::Poisson;
+        let pacing = Pacing::Open { schedule, spread, seed, backlog_max: 100_000 };
+        let rate_per_s = Some(rate_per_s);
+        Self { pacing, rate_per_s, ..Self::closed(system, OPEN_CLIENTS, 0, warm_up) }
+    }
 }
 
 /// Keeps the measured intervals, and may end a phase.
@@ -64,40 +124,29 @@ impl TrialObserver for Kept<'_> {
     }
 }
 
-/// Runs a trial.
+/// What became of a trial.
+pub(super) struct Tried {
+    pub(super) summary: Summary,
+    pub(super) findings: Vec<Finding>,
+    /// Of phases that ended by what was measured.
+    pub(super) ends: DecidedEnds,
+}
+
+/// Runs a trial. With a plan its phases end as that says; the lengths of the phases are then the longest ones. An open loop
+/// has its own warm-up before.
 ///
 /// # Errors
 /// When the engine could not run it.
 pub(super) fn run(
     trial: &SimulatedTrial,
     chance: SimulatedChance,
-) -> anyhow::Result<(Summary, Vec<Finding>)> {
+    plan: Option<&LoadPlan>,
+) -> anyhow::Result<Tried> {
     let load = Simulated::new(trial.system.clone(), chance);
-    let (outcome, kept) = offered(trial, &load, None)?;
-    Ok(analyse(trial, &load, &outcome, &kept.measured))
-}
-
-/// A trial whose phases ended by what was measured.
-pub(super) struct Decided {
-    pub(super) ends: DecidedEnds,
-    pub(super) summary: Summary,
-}
-
-/// Runs a trial whose phases end as a plan says; the lengths of the phases are the longest ones. An open loop has its
-/// own warm-up before.
-///
-/// # Errors
-/// As [`run`].
-pub(super) fn decided(
-    trial: &SimulatedTrial,
-    chance: SimulatedChance,
-    plan: &LoadPlan,
-) -> anyhow::Result<Decided> {
-    let load = Simulated::new(trial.system.clone(), chance);
-    let (outcome, kept) = offered(trial, &load, Some(plan))?;
-    let summary = analyse(trial, &load, &outcome, &kept.measured).0;
+    let (outcome, kept) = offered(trial, &load, plan)?;
+    let (summary, findings) = analyse(trial, &load, &outcome, &kept.measured);
     let ends = kept.enough.as_ref().map(Enough::ends).unwrap_or_default();
-    Ok(Decided { ends, summary })
+    Ok(Tried { summary, findings, ends })
 }
 
 /// The load of a plan with these lines.

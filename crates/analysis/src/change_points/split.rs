@@ -5,7 +5,6 @@
 pub(super) struct Split {
     /// Number of values before it.
     pub(super) at: usize,
-    /// The energy statistic.
     pub(super) statistic: f64,
 }
 

@@ -89,7 +89,6 @@ pub(super) fn saturated_hosts(measured: &Measured<'_>, summary: &Summary) -> Vec
     hosts.iter().filter_map(finding).collect()
 }
 
-/// One generator and its load.
 struct Loaded<'a> {
     part: &'a GeneratorPart<'a>,
     /// Its clients or, in an open loop, its event loops, which have equal shares of the arrivals.

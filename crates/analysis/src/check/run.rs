@@ -2,12 +2,9 @@
 
 use crate::{Code, DamagedFile, Finding, Subject, Value};
 
-/// Input of the checks of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct RunFacts<'a> {
-    /// Number of planned trials.
     pub trials_planned: usize,
-    /// Number of trials in the record.
     pub trials: usize,
     /// The machine's frequency governor, if known.
     pub governor: Option<&'a str>,

@@ -72,16 +72,20 @@ fn grows(slices: &[Slice]) -> bool {
     groups.len() >= GROUPS_MIN && mean > 0.0 && critical.is_some_and(|t| mean > t * error)
 }
 
-/// Each generator by itself.
+/// A finding for each generator whose 99th percentile of lateness is above [`LATENESS_MAX_NS`].
 pub(super) fn lateness(measured: &Measured<'_>, summary: &Summary) -> Vec<Finding> {
-    let late = |one: &GeneratorPart<'_>, figures: &GeneratorFigures| {
+    let find_late = |generator: &GeneratorPart<'_>, figures: &GeneratorFigures| {
         let p99_ns = figures.lateness.percentile_ns(99.0)?;
         (p99_ns > LATENESS_MAX_NS).then(|| {
-            Finding::about(subject(one), Code::GeneratorLate).with("p99_ns", Value::Nanos(p99_ns))
+            Finding::about(subject(generator), Code::GeneratorLate)
+                .with("p99_ns", Value::Nanos(p99_ns))
         })
     };
     let each = measured.each_generator();
-    each.iter().zip(&summary.generators).filter_map(|(one, it)| late(one, it)).collect()
+    each.iter()
+        .zip(&summary.generators)
+        .filter_map(|(generator, figures)| find_late(generator, figures))
+        .collect()
 }
 
 /// The relative variation between intervals that is no fault of the system: a rate that changes explains any. Else it

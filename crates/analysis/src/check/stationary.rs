@@ -13,13 +13,11 @@ use crate::trend::trend;
 use crate::{check, summarize};
 
 const TRIALS: usize = 1_000;
-/// One in a hundred.
 const FOUND_MAX: usize = TRIALS / 100;
 const MS: f64 = 1e6;
 /// The mean service time, ns.
 const SERVICE: f64 = 10.0 * MS;
 
-/// A service time, in mean service times.
 fn service(draws: &mut Draws, distribution: Service) -> f64 {
     match distribution {
         Service::Constant => 1.0,
@@ -190,7 +188,7 @@ fn no_check_warns_of_more_than_one_stationary_trial_in_a_hundred() {
     }
 }
 
-/// In how many of so many trials a code is found.
+/// The number of trials that have a finding with this code.
 fn times_found(code: &str, server: &mut Server, trials: usize, intervals: usize) -> usize {
     let mut found = || server.found(intervals, 100.0).contains(&code);
     (0..trials).filter(|_| found()).count()
@@ -247,7 +245,7 @@ fn drifting(
     (0..values).map(&mut value).collect()
 }
 
-/// In how many series of a thousand a trend is significant.
+/// The number of series of a thousand in which a trend is significant.
 fn significant(values: usize, drift: f64, white: f64, kept: f64, slow: f64) -> usize {
     let mut draws = Draws(5);
     let mut is_found = || {

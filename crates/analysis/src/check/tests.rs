@@ -10,7 +10,7 @@ fn finding(code: Code, values: &[(&'static str, Value)]) -> Finding {
     Finding { values: values.to_vec(), ..Finding::new(code) }
 }
 
-/// So many transactions whose clients gave up after a microsecond.
+/// This many transactions whose clients gave up after a microsecond.
 fn never_answered(requests: u64) -> Edges {
     let mut edges = Edges::new(2);
     (0..requests).for_each(|_| edges.unanswered.record(1_000));

@@ -23,7 +23,7 @@ pub(super) struct Point {
     pub(super) weight: f64,
 }
 
-/// Of the time of a transaction: `c0`, `c1` and `c2`.
+/// The coefficients of the time of a transaction: `c0`, `c1` and `c2`.
 pub(super) type Coefficients = [f64; 3];
 
 /// The coefficients that a condition allows: an offset and any sum of multiples of a basis of up to three.
@@ -48,7 +48,6 @@ pub(super) struct Fit {
     pub(super) squares: f64,
 }
 
-/// What the coefficients are multiplied by.
 fn terms(clients: f64) -> Coefficients {
     [1.0, clients - 1.0, clients * (clients - 1.0)]
 }
@@ -57,7 +56,6 @@ fn product(one: &Coefficients, other: &Coefficients) -> f64 {
     one.iter().zip(other).map(|(one, other)| one * other).sum()
 }
 
-/// The time of a transaction.
 pub(super) fn time(coefficients: &Coefficients, clients: f64) -> f64 {
     product(coefficients, &terms(clients))
 }
@@ -67,7 +65,6 @@ impl Space {
         Self { offset: [0.0; 3], basis: basis.to_vec() }
     }
 
-    /// Every curve.
     pub(super) fn free() -> Self {
         Self::without(&[])
     }
@@ -80,12 +77,11 @@ impl Space {
         Self::of(&std::iter::once(of_one).chain(kept).collect::<Vec<_>>())
     }
 
-    /// With the same throughput for any number of clients.
+    /// A curve with the same throughput for any number of clients.
     pub(super) fn constant() -> Self {
         Self::of(&[[1.0, 1.0, 0.0]])
     }
 
-    /// With this throughput of one client.
     pub(super) fn of_one_client(per_s: f64) -> Self {
         let basis = vec![[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
         Self { offset: [1.0 / per_s, 0.0, 0.0], basis }
@@ -104,7 +100,7 @@ impl Space {
         Self::of(&[[1.0, 1.0, 0.0], [clients * clients, 0.0, 1.0]])
     }
 
-    /// With so many times the throughput for twice as many clients.
+    /// A curve on which twice as many clients have `gain` times the throughput.
     pub(super) fn of_gain(clients: f64, gain: f64) -> Self {
         let (once, twice) = (terms(clients), terms(2.0 * clients));
         let condition = [0, 1, 2].map(|at| gain * twice[at] - 2.0 * once[at]);

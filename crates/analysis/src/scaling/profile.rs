@@ -15,9 +15,7 @@ pub(super) const FAR: f64 = 1e6;
 /// A value with its 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ranged {
-    /// The value.
     pub value: f64,
-    /// The lower end.
     pub low: f64,
     /// The upper end; `None` when the data show none.
     pub high: Option<f64>,
@@ -52,12 +50,10 @@ impl Profile {
         fit(&self.points, space).is_some_and(|fit| fit.squares <= self.squares_max)
     }
 
-    /// The interval of a contention coefficient.
     pub(super) fn contention(&self, alpha: f64) -> (f64, Option<f64>) {
         self.linear(alpha, 1.0 / self.clients_max, Space::of_contention)
     }
 
-    /// The interval of a coherency coefficient.
     pub(super) fn coherency(&self, beta: f64) -> (f64, Option<f64>) {
         self.linear(beta, self.clients_max.powi(-2), Space::of_coherency)
     }
@@ -70,7 +66,6 @@ impl Profile {
         (ends[0].unwrap_or(f64::NEG_INFINITY), ends[1])
     }
 
-    /// A positive quantity with its interval.
     pub(super) fn positive(&self, value: f64, space: impl Fn(f64) -> Space) -> Ranged {
         self.by_factor(value, |value| self.has(&space(value)))
     }

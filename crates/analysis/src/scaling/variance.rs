@@ -129,7 +129,6 @@ mod tests {
         assert!((trigamma(0.5) - 3.0 * at_one).abs() < 1e-11);
     }
 
-    /// Trials with this variance.
     fn level(clients: f64, variance: f64) -> (f64, Vec<f64>) {
         let away = (11.0 / 12.0 * variance).sqrt();
         (clients, (0..12).map(|at| if at % 2 == 0 { away } else { -away }).collect())

@@ -16,14 +16,12 @@ const STEPS_MAX: usize = 100;
 /// (benchmarks/statistics.md).
 pub(super) const CONFIDENCE: f64 = 0.98;
 
-/// A probe as a point of the curve.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Point {
     /// The logarithm of the load.
     pub(super) x: f64,
     /// The share above the bound, 0 to 1.
     pub(super) share: f64,
-    /// Transactions that it is a share of.
     pub(super) weight: f64,
 }
 

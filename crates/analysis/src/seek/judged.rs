@@ -7,14 +7,12 @@ use measure::{
 /// A percentile with fewer values above it than this depends mostly on chance.
 const VALUES_ABOVE_MIN: f64 = 10.0;
 
-/// A finished probe.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JudgedProbe {
     /// Its load: clients, or arrivals a second.
     pub load: f64,
     /// Whether it is a longer trial that confirms the capacity.
     pub is_confirming: bool,
-    /// Transactions that succeeded, per second.
     pub transactions_per_s: f64,
     /// The bounded figures in the order of the bounds: ns, or a part of 1. A latency is infinite when transactions
     /// that did not succeed reach it.
@@ -25,7 +23,6 @@ pub struct JudgedProbe {
     pub is_kept: bool,
     /// Whether a bounded percentile has too few values above it, so that it depends mostly on chance.
     pub is_coarse: bool,
-    /// Whether the server crashed.
     pub is_crashed: bool,
 }
 
@@ -38,7 +35,6 @@ pub struct BoundShare {
     pub above: f64,
     /// The part that may be above: 0.01 for a 99th percentile.
     pub allowed: f64,
-    /// How many transactions this is a part of.
     pub transactions: f64,
 }
 

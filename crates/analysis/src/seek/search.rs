@@ -20,7 +20,6 @@ const CONFIRMING_MAX: usize = 3;
 /// The load of each after the first, as a part of the one before.
 const CONFIRMING_STEP: f64 = 0.9;
 
-/// A search in progress.
 #[derive(Clone, Debug)]
 pub struct Seek {
     range: SeekRange,
@@ -30,18 +29,15 @@ pub struct Seek {
     focus: Option<Focus>,
 }
 
-/// The next trial of a seek.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NextProbe {
     /// Its load: clients, or arrivals a second.
     pub load: f64,
-    /// What it is for.
     pub step: Step,
     /// The highest load that kept the bounds below all that broke them, and the lowest above it that broke them.
     pub bracket: (Option<f64>, Option<f64>),
 }
 
-/// What a probe is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// To find a load that breaks a bound.
@@ -54,10 +50,8 @@ pub enum Step {
     Confirm,
 }
 
-/// What is known of the capacity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SeekOutcome {
-    /// The capacity.
     Found(Capacity),
     /// Even the smallest load breaks a bound.
     BelowRange,
@@ -114,7 +108,6 @@ impl Seek {
         Some(NextProbe { load, step, bracket: self.bracket() })
     }
 
-    /// What the probes so far tell.
     pub fn outcome(&self) -> SeekOutcome {
         let SeekRange { from, to, .. } = self.range;
         if self.is_settled(from, false) && !self.short().any(|probe| probe.is_kept) {
@@ -142,7 +135,6 @@ impl Seek {
         (known(kept), known(lowest_broken))
     }
 
-    /// The probes, in order.
     pub fn probes(&self) -> &[JudgedProbe] {
         &self.probes
     }

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
+use plan::declared::{OptionInfo, infos};
 use report::{Table, fold};
 
 use super::{WrongArgument, output_width};
@@ -24,7 +25,7 @@ pub(crate) fn workloads(name: Option<&str>) -> Result<ExitCode> {
     let entries = workload::catalogue().into_iter().map(|it| Entry {
         name: it.kind,
         summary: it.summary.to_owned(),
-        options: it.options.iter().map(|o| row(o.name, &o.default, o.meaning)).collect(),
+        options: rows(&it.options),
     });
     let entries = entries.chain([simulated]);
     show("workload", &entries.collect::<Vec<_>>(), name)
@@ -34,14 +35,13 @@ pub(crate) fn systems(name: Option<&str>) -> Result<ExitCode> {
     let entries = system::catalogue().iter().map(|it| Entry {
         name: it.name.to_owned(),
         summary: format!("{} (--system {})", it.summary, it.argument),
-        options: it.options.iter().map(|o| row(o.name, o.default, o.meaning)).collect(),
+        options: rows(&infos(it.options)),
     });
     show("system", &entries.collect::<Vec<_>>(), name)
 }
 
-/// The row of an option.
-fn row(name: &str, default: &str, meaning: &str) -> [String; 3] {
-    [name, default, meaning].map(str::to_owned)
+fn rows(options: &[OptionInfo]) -> Vec<[String; 3]> {
+    options.iter().map(|it| [it.name, &it.default, it.meaning].map(str::to_owned)).collect()
 }
 
 fn show(what: &str, entries: &[Entry], name: Option<&str>) -> Result<ExitCode> {

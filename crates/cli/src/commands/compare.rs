@@ -15,7 +15,6 @@ use crate::args::{CompareArgs, ComparisonFormat};
 /// The margins that make sense, in per cent.
 const MARGINS: RangeInclusive<f64> = 0.01..=100.0;
 
-/// A run as it was named, or one system of it.
 #[derive(Debug, PartialEq)]
 struct NamedRun {
     folder: PathBuf,

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use driver::mysql::set_environment_password;
+use driver::set_environment_passwords;
 use measure::{Condition, ConditionResult};
 use plan::Draft;
 use report::{Table, fold};
@@ -47,7 +47,7 @@ fn run(draft: Draft, args: DataArgs, task: DataTask) -> Result<ExitCode> {
     progress.finish();
     // No login follows.
     drop(experiment);
-    set_environment_password(None);
+    set_environment_passwords(Vec::new());
     match done {
         Ok(outcome) => {
             super::print(&shown(&outcome, super::output_width()))?;

@@ -60,7 +60,7 @@ pub(crate) fn run(
     progress.finish();
     // No login follows.
     drop(experiment);
-    set_environment_password(None);
+    set_environment_passwords(Vec::new());
     let outcome = match outcome {
         Ok(outcome) => outcome,
         Err(cause) => {
@@ -95,7 +95,6 @@ fn exit_code(outcome: &RunOutcome) -> ExitCode {
     }
 }
 
-/// The trials and how long they take.
 fn planned(experiment: &Experiment) -> Planned {
     let plan = experiment.plan();
     let trials: Vec<PlannedTrial> = plan

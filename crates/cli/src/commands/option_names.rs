@@ -4,7 +4,6 @@ use plan::Problems;
 
 use crate::args::SubjectArgs;
 
-/// The options as they were typed.
 #[derive(Clone, Copy)]
 pub(super) struct OptionNames<'a> {
     /// The options of the system and the workload; `None` when a file has the plan.

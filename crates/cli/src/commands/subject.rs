@@ -46,7 +46,6 @@ fn workload(args: &SubjectArgs) -> Result<DraftPart> {
     Ok(DraftPart { kind: args.workload.clone(), options })
 }
 
-/// The pairs that have a value.
 pub(super) fn given<const N: usize>(pairs: [(&str, Option<String>); N]) -> Pairs {
     let given = pairs.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?)));
     given.collect()

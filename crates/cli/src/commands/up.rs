@@ -30,7 +30,6 @@ use crate::progress::{PlannedLoad, ProgressDisplay};
 use crate::signals;
 use crate::start_request;
 
-/// The prefix of a URL in the printed text.
 const URL_LABEL: &str = "  url      ";
 /// Interval between two checks for changes.
 const POLL_PERIOD: Duration = Duration::from_millis(100);
@@ -230,7 +229,6 @@ fn report_exits(running: &mut Running, before: &[LostMember], now: &[LostMember]
     }
 }
 
-/// How a server is started again.
 fn start_hint(server: &str) -> String {
     format!("`dyno up --start {server}` starts it again")
 }

@@ -67,7 +67,6 @@ fn an_unreachable_server_fails_the_run_with_a_remedy() {
     assert!(!page.contains(">complete<"), "nothing of it is complete");
 }
 
-/// Two trials of a simulated system.
 const TWO_TRIALS: &str = "[systems.simulated]\nservice_times = [\"2ms\"]\nstalls = [{ at = \"500ms\", for = \"500ms\" }]\n[workloads.simulated]\n\
                           [load]\nclients = [1, 2]\ntime = \"3500ms\"\nwarm_up = 0\n";
 

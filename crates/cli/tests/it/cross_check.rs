@@ -25,7 +25,6 @@ fn number(value: &Value) -> u64 {
     value.as_u64().unwrap_or_else(|| panic!("{value} is no count"))
 }
 
-/// The number of logins, including this one.
 fn logins(server: &OwnServer) -> u64 {
     let status = server.sql("SHOW GLOBAL STATUS LIKE 'Connections'");
     status.split_whitespace().last().unwrap().parse().unwrap()

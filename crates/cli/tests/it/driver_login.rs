@@ -5,14 +5,14 @@ use std::path::Path;
 use std::rc::Rc;
 
 use driver::Datum;
-use driver::mysql::{LoginSources, Url};
+use driver::LoginSources;
+use driver::mysql::Url;
 use measure::Failure;
 use net::{Clock, Runtime};
 
 use crate::driver_support::{address, cell, run, session, target, text, url_of};
 use crate::server;
 
-/// The failure of a login with this URL.
 fn refusal(url: String) -> Failure {
     run(|handle| async move { target(&url).connect(&handle, 0).await.unwrap_err() })
 }

@@ -2,7 +2,8 @@
 
 use std::future::Future;
 
-use driver::mysql::{LoginSources, Url};
+use driver::LoginSources;
+use driver::mysql::Url;
 use driver::{Datum, Session, Target};
 use net::{Clock, Handle, Runtime};
 
@@ -17,7 +18,6 @@ pub(crate) fn run<T: 'static, F: Future<Output = T> + 'static>(
     runtime.block_on(body(handle)).unwrap()
 }
 
-/// A target from a URL alone.
 pub(crate) fn target(url: &str) -> Target {
     Target::mysql(Url::parse(url).unwrap().resolve(&LoginSources::default()).unwrap())
 }

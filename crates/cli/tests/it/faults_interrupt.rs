@@ -306,7 +306,6 @@ fn hold_sqlite(file: &Path) -> (Sender<()>, JoinHandle<()>) {
     (release, holder)
 }
 
-/// Whether a process has a file open.
 fn has_open(pid: u32, file: &Path) -> bool {
     let open = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
     open.filter_map(|one| fs::read_link(one.path()).ok()).any(|target| target == file)

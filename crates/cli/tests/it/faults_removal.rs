@@ -83,7 +83,6 @@ fn sleep_after(own: &OwnServer, statements: &str) -> Child {
     client
 }
 
-/// Ends that session.
 fn end_sleep(own: &OwnServer, mut client: Child) {
     let query = "SELECT id FROM information_schema.PROCESSLIST WHERE info LIKE 'DO SLEEP%'";
     own.sql(&format!("KILL {}", own.sql(query).trim()));

@@ -30,7 +30,7 @@ fn silent() -> (u16, Receiver<()>) {
     (port, connected)
 }
 
-/// A program that tells its number in a file and then waits.
+/// A program that writes its process id to a file and then waits.
 fn waits(sandbox: &Sandbox) -> String {
     let file = sandbox.path().join("pid");
     format!("echo $$ > {0}.new; mv {0}.new {0}; exec sleep 600\n", file.display())

@@ -38,7 +38,6 @@ fn assert_merged(trial: &TrialRecord, parts: &[GeneratorRecord]) {
     assert_eq!(sum(|part| &part.start_delays), end.start_delays);
 }
 
-/// The offset of clocks that are one, by a comparison.
 fn assert_same_clock(compared: ClockComparison) {
     assert!(compared.offset_ns.unsigned_abs() <= compared.uncertainty_ns, "{compared:?}");
 }

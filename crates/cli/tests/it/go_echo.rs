@@ -9,7 +9,6 @@ use serde_json::Value;
 use crate::own_server::{Background, wait_until};
 use crate::sandbox::{Sandbox, json, report};
 
-/// The program in an environment variable.
 fn program(variable: &str) -> String {
     env::var(variable).unwrap_or_else(|_| {
         panic!("{variable} is not set: run `cargo xtask test`, which builds the echo servers")

@@ -14,7 +14,6 @@ pub(crate) const PASSWORD: &str = "hors3 & carr1age";
 /// The same, encoded for a URL.
 pub(crate) const PASSWORD_IN_URL: &str = "hors3%20%26%20carr1age";
 
-/// Its listeners.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// Offers TLS and greets with `caching_sha2_password`.

@@ -1,7 +1,8 @@
 //! Every login method, on servers that require it: a real MariaDB, and a server in Go for the methods that MariaDB
 //! does not have.
 
-use driver::mysql::{LoginSources, Url};
+use driver::LoginSources;
+use driver::mysql::Url;
 use driver::{Datum, Target};
 use measure::{Failure, Traffic};
 
@@ -195,7 +196,6 @@ fn the_clear_password_is_never_sent_without_tls() {
     }
 }
 
-/// Creates a user on the real server.
 fn make_user(name: &str, identified: &str) {
     server::sql("INSTALL PLUGIN IF NOT EXISTS ed25519 SONAME 'auth_ed25519'");
     server::sql(&format!("CREATE OR REPLACE USER {name}@localhost IDENTIFIED {identified}"));

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use driver::mysql::{LoginSources, Url};
+use driver::LoginSources;
+use driver::mysql::Url;
 use driver::{Datum, Session, Target};
 use measure::Failure;
 use net::Handle;
@@ -47,7 +48,6 @@ async fn connect(handle: &Handle, url: &str) -> Result<Session, Failure> {
     Target::mysql(config).connect(handle, 0).await
 }
 
-/// Logs in and queries the current user.
 fn log_in(server: &Daemon, login: &str, mode: &str) -> Result<Datum, Failure> {
     let url = format!("mysql://{login}@127.0.0.1:{}/?ssl-mode={mode}", server.port());
     run(|handle| async move {

@@ -19,7 +19,6 @@ use crate::tidb_cluster::{
     STORE, dyno_apart, plan, program, servers_of, stand_in_for_tikv, trials,
 };
 
-/// The ping has to agree with dyno to this.
 const AGREE_S: f64 = 0.2;
 
 fn kill_now(pid: i32) {

@@ -29,7 +29,6 @@ impl Network {
         ["nsenter", "--net", "-t", &pid].map(str::to_owned).to_vec()
     }
 
-    /// The same command inside.
     pub(crate) fn inside(&self, command: &Command) -> Command {
         let words = self.words();
         let mut inside = Command::new(&words[0]);

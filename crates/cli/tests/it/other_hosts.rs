@@ -13,7 +13,6 @@ use crate::own_server::{Background, wait_until};
 use crate::sandbox::{Sandbox, both};
 use crate::sshd::Sshd;
 
-/// A plan of a short load with these endpoints.
 fn plan(sandbox: &Sandbox, endpoints: &str, time: &str) {
     let text = format!(
         "system = \"sqlite\"\n[workloads.w]\nkind = \"sysbench/oltp_point_select\"\ntable_size = 100\n\

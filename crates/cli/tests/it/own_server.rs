@@ -18,7 +18,6 @@ use tempfile::TempDir;
 use crate::sandbox::{Sandbox, both, json};
 use crate::server::{Login, login};
 
-/// Polling interval.
 const POLL_PERIOD: Duration = Duration::from_millis(20);
 /// Polls before a test gives up: two minutes, for slow machines.
 const POLLS_MAX: usize = 6_000;
@@ -48,7 +47,6 @@ impl OwnServer {
         format!("mysql://{user}@{host}:{port}/{database}")
     }
 
-    /// The login data of root.
     pub(crate) fn login(&self) -> Login {
         login(&self.url())
     }
@@ -63,7 +61,6 @@ impl OwnServer {
         wait_until("the server is gone", || self.server.exited().is_some());
     }
 
-    /// A client that runs statements as root.
     pub(crate) fn client(&self, statements: &str) -> Command {
         let mut client = Command::new("mariadb");
         client
@@ -96,7 +93,6 @@ impl OwnServer {
     }
 }
 
-/// Waits until a condition is true.
 pub(crate) fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     for _ in 0..POLLS_MAX {
         if is_so() {
@@ -107,7 +103,6 @@ pub(crate) fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     panic!("it never came to pass that {what}");
 }
 
-/// A run in the background.
 pub(crate) struct Background<'d> {
     sandbox: &'d Sandbox,
     child: Child,
@@ -197,7 +192,6 @@ impl<'d> Background<'d> {
         panic!("the record never shows that {what}");
     }
 
-    /// Waits until a trial has its end in the record.
     pub(crate) fn wait_until_trial_ends(&mut self, trial: &str) {
         let place: usize = trial.parse().unwrap();
         wait_until("the trial ends", || {

@@ -32,7 +32,6 @@ fn chromium(sandbox: &Sandbox, page: &Path, more: &[&str]) -> Output {
     output
 }
 
-/// What the page writes to the console.
 fn console(output: &Output) -> Vec<String> {
     let errors = String::from_utf8_lossy(&output.stderr);
     errors.lines().filter(|line| line.contains("CONSOLE")).map(str::to_owned).collect()
@@ -44,7 +43,6 @@ struct Shown {
     values: BTreeMap<String, String>,
 }
 
-/// One plot in the browser.
 struct Plot {
     title: String,
     /// Lines and markers with an extent on the screen.

@@ -25,7 +25,6 @@ const PERIOD: Duration = Duration::from_millis(10);
 /// They ask in turn, so that a question without an answer keeps no other from being asked: those of 4.5 s.
 const CONNECTIONS: u32 = 450;
 
-/// A running ping.
 pub(crate) struct Ping {
     process: Child,
     file: PathBuf,
@@ -62,7 +61,6 @@ impl Ping {
     }
 }
 
-/// A command in the network of the process `pid`.
 pub(crate) fn in_network_of(pid: i32, program: &str) -> Command {
     let mut command = Command::new("nsenter");
     command.arg(format!("--target={pid}")).arg("--net");

@@ -71,14 +71,36 @@ fn rows_of(file: &Path) -> u64 {
     }
 }
 
+/// A client inserts a row in each transaction, so that the database counts on its own.
+const ADD: &str = "\\prepare\nCREATE TABLE IF NOT EXISTS t (n INTEGER);\n\\transaction add\nINSERT INTO t VALUES (1);\n";
+
+#[test]
+fn a_run_that_stood_still_counts_every_row_and_is_not_valid() {
+    let sandbox = Sandbox::new();
+    sandbox.file("add.sql", ADD);
+    let mut command = sandbox.dyno(["bench", "add.sql", "--clients=2", "--time=3s"]);
+    command.args(["--warm-up=0s", "--interval=100ms", "--system=sqlite:data.db"]);
+    let mut dyno = Background::start(&sandbox, &mut command);
+    dyno.wait_for("0000", "measure", 1);
+    dyno.signal(Signal::SIGSTOP);
+    thread::sleep(Duration::from_millis(800));
+    dyno.signal(Signal::SIGCONT);
+    let output = dyno.finish();
+    assert!(output.status.success(), "{}", both(&output));
+    let report = json(&sandbox.succeed(["report", "results", "--format=json"]));
+    let trial = &report["trials"][0];
+    assert_ne!(trial["validity"], "valid", "{}", both(&output));
+    let after = trial["edges"]["succeeded_after"].as_u64().unwrap();
+    let counted = trial["transactions"].as_u64().unwrap() + after;
+    assert_eq!(counted, rows_of(&sandbox.path().join("data.db")));
+}
+
 #[test]
 fn runs_killed_at_random_moments_keep_every_interval_that_was_on_disk() {
-    // A client inserts a row in each transaction: the database has what dyno counted, and what was in hand besides.
-    let text = "\\prepare\nCREATE TABLE IF NOT EXISTS t (n INTEGER);\n\\transaction add\nINSERT INTO t VALUES (1);\n";
     let mut lost = Vec::new();
     for round in 0..24_u64 {
         let sandbox = Sandbox::new();
-        sandbox.file("add.sql", text);
+        sandbox.file("add.sql", ADD);
         // Each second one on a server, which is there after the kill.
         let database = (round % 2 == 1).then(|| format!("dyno_killed_{round}"));
         let system = match &database {

@@ -12,19 +12,16 @@ use peers::{Behaviour, WireSocket, dyno};
 
 use crate::sandbox::{Sandbox, both};
 
-/// Bytes that are read at once.
 const READ_BYTES: usize = 64 << 10;
 
 /// What happens to bytes on a way.
 #[derive(Clone, Copy, Debug)]
 enum Passing {
-    /// They are passed on so much later.
+    /// They are passed on this much later.
     Late(Duration),
-    /// This comes in their place.
     Hostile(Behaviour),
 }
 
-/// One of the two ways.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
     ToGenerator,
@@ -65,7 +62,6 @@ impl Relay {
         Self { program, ways: [way(to, to_generator), way(from_generator, from)] }
     }
 
-    /// The place of the generator in a plan.
     pub(crate) fn place(&self) -> String {
         format!("command:{}", self.program.display())
     }

@@ -79,7 +79,6 @@ fn calls(trial: &Value) -> u64 {
     count(&trial["transactions"]) + count(&trial["failed_transactions"]) + after.iter().sum::<u64>()
 }
 
-/// How a fault shows.
 struct Fault {
     name: &'static str,
     behaviour: Reaction,

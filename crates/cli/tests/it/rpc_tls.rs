@@ -17,7 +17,6 @@ use crate::tls::Authority;
 
 /// A connection after its handshake.
 type Secured = StreamOwned<ServerConnection, TcpStream>;
-/// Reads one request and answers it.
 type Answer = fn(&mut Secured) -> io::Result<()>;
 
 /// The protocols, and options with which their requests have the lengths that the services expect.
@@ -58,7 +57,7 @@ fn serve(config: ServerConfig, answer: Answer) -> u16 {
 /// The settings of a server with this certificate; clients need one of `authority` if that is given.
 fn config(certificate: &str, key: &str, authority: Option<&str>) -> ServerConfig {
     let of_pem = |text: &str| CertificateDer::from_pem_slice(text.as_bytes()).unwrap();
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = ServerConfig::builder_with_provider(Arc::clone(&provider));
     let builder = builder.with_safe_default_protocol_versions().unwrap();
     let builder = match authority {

@@ -33,14 +33,12 @@ impl Sandbox {
         self.folder.path()
     }
 
-    /// Writes a file and returns its path.
     pub(crate) fn file(&self, name: &str, text: &str) -> PathBuf {
         let path = self.path().join(name);
         std::fs::write(&path, text).unwrap();
         path
     }
 
-    /// Writes a program and returns its path.
     pub(crate) fn program(&self, name: &str, script: &str) -> PathBuf {
         let folder = self.path().join("bin");
         std::fs::create_dir_all(&folder).unwrap();
@@ -76,7 +74,6 @@ impl Sandbox {
         command.env("TMPDIR", self.path());
     }
 
-    /// Runs it and expects success.
     pub(crate) fn succeed<const N: usize>(&self, args: [&str; N]) -> Output {
         let output = self.dyno(args).output().unwrap();
         assert!(output.status.success(), "{args:?}: {}", both(&output));
@@ -90,7 +87,6 @@ impl Sandbox {
         String::from_utf8(output.stderr).unwrap()
     }
 
-    /// The folders of the runs, oldest first.
     pub(crate) fn runs(&self) -> Vec<PathBuf> {
         let mut runs: Vec<PathBuf> = std::fs::read_dir(self.path().join("results"))
             .unwrap()
@@ -118,7 +114,6 @@ pub(crate) fn report(command: &mut Command) -> serde_json::Value {
     json(&output)
 }
 
-/// Standard output as JSON.
 pub(crate) fn json(output: &Output) -> serde_json::Value {
     serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|error| panic!("{error}: {}", both(output)))

@@ -37,7 +37,6 @@ pub(crate) fn login(url: &str) -> Login {
 }
 
 impl Login {
-    /// The login options of sysbench.
     pub(crate) fn of_sysbench(&self) -> Vec<String> {
         vec![
             "--db-driver=mysql".to_owned(),

@@ -84,7 +84,6 @@ impl<'s> Sshd<'s> {
         self.sandbox.program("ssh", &script);
     }
 
-    /// The place in a plan.
     pub(crate) fn place(&self) -> String {
         format!("ssh://127.0.0.1:{}", self.port)
     }

@@ -267,6 +267,13 @@ pub(crate) fn login_in(text: &str) -> String {
     fs::read_to_string(words[place + 1]).unwrap().trim().to_owned()
 }
 
+/// Starts a TiDB that runs until `dyno down` in the sandbox; returns its URL.
+pub(crate) fn up(sandbox: &Sandbox) -> String {
+    let server = format!("tidb:{}", binary().display());
+    let up = sandbox.succeed(["up", &server, "--detach"]);
+    login_in(&String::from_utf8(up.stdout).unwrap())
+}
+
 #[test]
 fn a_detached_server_runs_until_dyno_down() {
     let sandbox = Sandbox::new();

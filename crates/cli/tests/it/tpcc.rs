@@ -5,7 +5,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::sandbox::{Sandbox, both, json, report};
-use crate::server;
+use crate::{server, tidb};
 
 /// The path of go-tpc, from `cargo xtask test`.
 pub(crate) fn go_tpc() -> String {
@@ -104,21 +104,7 @@ fn dyno_runs_on_go_tpc_data_and_reports_unknown_conditions() {
 }
 
 #[test]
-pub(crate) fn go_tpc_runs_on_dyno_data_and_keeps_it_consistent() {
-    let sandbox = Sandbox::new();
-    let url = server::database("tpcc_shared");
-    ours(&sandbox, &url, &["--clients=1", "--events=1"]);
-    let said = their(&sandbox, "run", &url, &["--count", "200"]);
-    assert!(said.contains("tpmC"), "{said}");
-    let ran = server::sql("SELECT COUNT(*) > 30000 FROM tpcc_shared.orders");
-    assert_eq!(ran.trim(), "1", "{said}");
-    let report = ours(&sandbox, &url, &["--existing=reuse", "--clients=2", "--events=46"]);
-    assert_eq!(conditions(&report["trials"][0], "broken"), Vec::<String>::new());
-    server::sql("DROP DATABASE tpcc_shared");
-}
-
-#[test]
-fn csv_files_load_into_the_same_database() {
+fn loaded_data_are_those_of_the_files_run_under_go_tpc_and_are_refused_when_broken() {
     let sandbox = Sandbox::new();
     let url = server::database("tpcc_csv");
     sandbox.succeed(["generate", "tpcc", "--option", "warehouses=1", "--out", "files", "--quiet"]);
@@ -156,18 +142,27 @@ fn csv_files_load_into_the_same_database() {
     assert_eq!(conditions(&report["trials"][0], "broken"), Vec::<String>::new());
     let told = sandbox.fail(1, ["generate", "tpcc", "--out", "files"]);
     assert!(told.contains("is not empty"), "{told}");
+    go_tpc_runs(&sandbox, &loaded);
+    inconsistent_data_are_refused(&sandbox, &loaded);
     server::sql("DROP DATABASE tpcc_csv; DROP DATABASE tpcc_loaded");
 }
 
-#[test]
-fn inconsistent_data_is_refused_before_and_reported_after_a_run() {
-    let sandbox = Sandbox::new();
-    let url = server::database("tpcc_broken");
-    ours(&sandbox, &url, &["--clients=1", "--events=1"]);
-    server::sql("UPDATE tpcc_broken.district SET d_ytd = d_ytd + 1 WHERE d_id = 3");
+/// go-tpc runs on data that dyno has loaded, and keeps them consistent.
+fn go_tpc_runs(sandbox: &Sandbox, url: &str) {
+    let said = their(sandbox, "run", url, &["--count", "200"]);
+    assert!(said.contains("tpmC"), "{said}");
+    let ran = server::sql_on(url, "SELECT COUNT(*) > 30000 FROM orders");
+    assert_eq!(ran.trim(), "1", "{said}");
+    let report = ours(sandbox, url, &["--existing=reuse", "--clients=2", "--events=46"]);
+    assert_eq!(conditions(&report["trials"][0], "broken"), Vec::<String>::new());
+}
+
+/// Data that were made inconsistent are refused before a run, unless it checks nothing.
+fn inconsistent_data_are_refused(sandbox: &Sandbox, url: &str) {
+    server::sql_on(url, "UPDATE district SET d_ytd = d_ytd + 1 WHERE d_id = 3");
     let bench = |more: &[&str]| {
         let mut command = sandbox.dyno(["bench", "tpcc", "--quiet", "--format=json"]);
-        command.args(["--system", &url, "--existing=reuse", "--events=1"]).args(more);
+        command.args(["--system", url, "--existing=reuse", "--events=1"]).args(more);
         command.output().unwrap()
     };
     let refused = bench(&[]);
@@ -181,38 +176,27 @@ fn inconsistent_data_is_refused_before_and_reported_after_a_run() {
     let unchecked = bench(&["--option=check=false"]);
     assert!(unchecked.status.success(), "{}", both(&unchecked));
     assert_eq!(json(&unchecked)["trials"][0]["own"]["conditions"], Value::Array(Vec::new()));
-    server::sql("DROP DATABASE tpcc_broken");
 }
 
 #[test]
-fn a_run_on_tidb_keeps_every_condition() {
-    std::env::var("DYNO_TEST_TIDB")
-        .expect("DYNO_TEST_TIDB is not set: run `cargo xtask test`, which builds a TiDB");
+fn tidb_keeps_every_condition_and_a_nearly_empty_queue_of_new_orders_ends_no_client() {
     let sandbox = Sandbox::new();
-    let report = ours(&sandbox, &tidb(), &["--clients=4", "--events=230"]);
+    let url = tidb::up(&sandbox);
+    let report = ours(&sandbox, &url, &["--clients=4", "--events=230"]);
     let trial = &report["trials"][0];
     assert_eq!((&trial["transactions"], &trial["failed_transactions"]), (&230.into(), &0.into()));
     assert_eq!(conditions(trial, "broken"), Vec::<String>::new());
     assert_eq!(conditions(trial, "holds").len(), 13);
-}
-
-#[test]
-fn a_nearly_empty_queue_of_new_orders_ends_no_client_on_tidb() {
-    let sandbox = Sandbox::new();
     // A Delivery finds orders that were committed after it began: the lock reads the latest rows, a plain SELECT
     // those at the transaction's start.
     let few = "--set=sql.before_run=\"DELETE FROM new_order WHERE no_o_id < 3000\"";
-    let mix = "--option=mix=60,0,0,40,0";
-    let more = ["--clients=16", "--events=1500", "--option=check=false", "--workers=2"];
-    let report = ours(&sandbox, &tidb(), &[&[few, mix], &more[..]].concat());
+    let load = ["--existing=reuse", "--clients=16", "--events=1500", "--workers=2"];
+    let options = ["--option=mix=60,0,0,40,0", "--option=check=false"];
+    let report = ours(&sandbox, &url, &[&[few], &load[..], &options].concat());
     let trial = &report["trials"][0];
     assert_eq!((&trial["status"], &trial["latency"]["count"]), (&"complete".into(), &1500.into()));
     let warnings = trial["warnings"].as_array().unwrap();
     assert!(warnings.iter().all(|it| it["code"] != "clients-left"), "{warnings:?}");
     assert!(succeeded(trial, "delivery_skipped") > 0, "the queue was nearly empty: {trial}");
-}
-
-/// The TiDB that dyno starts itself.
-fn tidb() -> String {
-    format!("tidb:{}", std::env::var("DYNO_TEST_TIDB").unwrap())
+    sandbox.succeed(["down"]);
 }

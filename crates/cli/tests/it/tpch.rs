@@ -72,14 +72,6 @@ fn refreshed_data_are_restored_on_mariadb() {
 }
 
 #[test]
-fn answers_on_tidb_are_right_after_load_data_local() {
-    let sandbox = Sandbox::new();
-    let tidb = format!("tidb:{}", std::env::var("DYNO_TEST_TIDB").unwrap());
-    let report = ours(&sandbox, &tidb, &["-o", "load_data_local=true"]);
-    all_right(&report["trials"][0], 1);
-}
-
-#[test]
 fn a_server_that_refuses_load_data_local_is_told_how_to_allow_it() {
     let sandbox = Sandbox::new();
     let system = ["--system-option", "settings.local_infile=OFF"];
@@ -91,14 +83,14 @@ fn a_server_that_refuses_load_data_local_is_told_how_to_allow_it() {
 }
 
 #[test]
-fn tables_that_are_there_are_reused() {
+fn tables_that_are_there_are_reused_by_go_tpc_too_and_a_query_that_times_out_is_ended() {
     let sandbox = Sandbox::new();
-    let url = server::database("tpch_there");
+    let url = server::database("tpch_ours");
     let mut prepare = sandbox.dyno(["prepare", "tpch", "--system", &url, "-o", "scale=0.01"]);
     let prepared = prepare.output().unwrap();
     assert!(prepared.status.success(), "{}", both(&prepared));
     let columns =
-        "SELECT COUNT(*) FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = 'tpch_there'";
+        "SELECT COUNT(*) FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = 'tpch_ours'";
     assert_eq!(
         server::sql(columns).trim(),
         "61",
@@ -106,18 +98,16 @@ fn tables_that_are_there_are_reused() {
     );
     let report = ours(&sandbox, &url, &["--existing=reuse"]);
     all_right(&report["trials"][0], 1);
-    server::sql("DROP DATABASE tpch_there");
+    go_tpc_and_dyno_use_the_tables_of_each_other(&sandbox, &url);
+    a_slow_query_is_ended(&sandbox, &url);
+    server::sql("DROP DATABASE tpch_ours");
 }
 
-#[test]
-fn go_tpc_and_dyno_use_the_tables_of_each_other() {
-    let sandbox = Sandbox::new();
-    let [ours_url, theirs_url] = ["tpch_ours", "tpch_theirs"].map(server::database);
-    let mut prepare = sandbox.dyno(["prepare", "tpch", "--system", &ours_url, "-o", "scale=0.01"]);
-    let prepared = prepare.output().unwrap();
-    assert!(prepared.status.success(), "{}", both(&prepared));
+/// With dyno's tables in the database `tpch_ours`, whose URL is given.
+fn go_tpc_and_dyno_use_the_tables_of_each_other(sandbox: &Sandbox, ours_url: &str) {
+    let theirs_url = server::database("tpch_theirs");
     // Below scale 1 go-tpc has only scale 0: all tables, but rows only where their number is fixed.
-    their(&sandbox, "prepare", &theirs_url, &["--sf=0"]);
+    their(sandbox, "prepare", &theirs_url, &["--sf=0"]);
     for (table, rows) in [("region", "5"), ("nation", "25")] {
         let equal =
             format!("SELECT COUNT(*) FROM tpch_ours.{table} NATURAL JOIN tpch_theirs.{table}");
@@ -126,13 +116,13 @@ fn go_tpc_and_dyno_use_the_tables_of_each_other() {
     for table in LARGE {
         server::sql(&format!("INSERT INTO tpch_theirs.{table} SELECT * FROM tpch_ours.{table}"));
     }
-    let report = ours(&sandbox, &theirs_url, &["--existing=reuse"]);
+    let report = ours(sandbox, &theirs_url, &["--existing=reuse"]);
     all_right(&report["trials"][0], 1);
-    let said = their(&sandbox, "run", &ours_url, &["--sf=1", "--count=22"]);
+    let said = their(sandbox, "run", ours_url, &["--sf=1", "--count=22"]);
     assert!(!said.contains("failed"), "{said}");
     let summary = said.lines().filter(|line| line.starts_with("[Summary] Q"));
     assert_eq!(summary.count(), 22, "{said}");
-    server::sql("DROP DATABASE tpch_ours; DROP DATABASE tpch_theirs");
+    server::sql("DROP DATABASE tpch_theirs");
 }
 
 /// The place of an operation in the first trial of a report.
@@ -141,11 +131,8 @@ fn operation<'r>(report: &'r Value, name: &str) -> &'r Value {
     operations.iter().find(|it| it["name"] == name).unwrap()
 }
 
-/// Runs Q6, Q2 and Q14 on a server on which Q2 takes ten minutes, and ends after ten seconds.
+/// Runs Q6, Q2 and Q14 on loaded tables of which Q2 takes ten minutes, and ends after ten seconds.
 fn a_slow_query_is_ended(sandbox: &Sandbox, url: &str) {
-    let options = ["-o", "scale=0.01", "--system", url];
-    let prepared = sandbox.dyno(["prepare", "tpch"]).args(options).output().unwrap();
-    assert!(prepared.status.success(), "{}", both(&prepared));
     // Of these, Q2 alone reads regions.
     let view = "CREATE VIEW region AS SELECT * FROM region_rows WHERE SLEEP(600) = 0";
     sandbox.file(
@@ -184,67 +171,48 @@ fn a_slow_query_is_ended(sandbox: &Sandbox, url: &str) {
         "{turns:?}"
     );
     assert_eq!(trial["own"]["scores"], Value::Array(Vec::new()));
-    let page = std::fs::read_to_string(sandbox.runs()[0].join("report.html")).unwrap();
+    let page = std::fs::read_to_string(sandbox.runs().last().unwrap().join("report.html")).unwrap();
     assert!(page.contains("no score, because scale 0.01 is none of"), "the reason is there");
 }
 
 #[test]
-fn a_query_that_times_out_is_ended_on_mariadb_and_the_stream_goes_on() {
-    let url = server::database("tpch_slow");
-    a_slow_query_is_ended(&Sandbox::new(), &url);
-    server::sql("DROP DATABASE tpch_slow");
-}
-
-#[test]
-fn a_query_that_times_out_is_ended_on_tidb_and_the_stream_goes_on() {
+fn answers_on_tidb_are_right_after_load_data_local_and_a_query_that_times_out_is_ended() {
     let sandbox = Sandbox::new();
-    let server = format!("tidb:{}", tidb::binary().display());
-    let up = sandbox.succeed(["up", &server, "--detach"]);
-    let url = tidb::login_in(&String::from_utf8(up.stdout).unwrap());
+    let url = tidb::up(&sandbox);
+    let report = ours(&sandbox, &url, &["-o", "load_data_local=true"]);
+    all_right(&report["trials"][0], 1);
     a_slow_query_is_ended(&sandbox, &url);
     sandbox.succeed(["down"]);
 }
 
-/// A run of random parameters on SQLite and then on MariaDB, with a statement on MariaDB before its load.
-fn on_both(before_run: &str) -> (bool, Value, String) {
+#[test]
+fn systems_answer_random_parameters_alike_and_one_that_does_not_fails_its_trial() {
     let sandbox = Sandbox::new();
+    let change = "UPDATE lineitem SET l_returnflag = 'X' WHERE l_orderkey = 1 AND l_linenumber = 1";
     sandbox.file(
-        "both.toml",
+        "three.toml",
         &format!(
-            "[systems.lite]\nkind = \"sqlite\"\n\
-             [systems.maria]\nkind = \"mariadb\"\nsql = {{ before_run = \"{before_run}\" }}\n\
+            "[systems.lite]\nkind = \"sqlite\"\n[systems.maria]\nkind = \"mariadb\"\n\
+             [systems.changed]\nkind = \"mariadb\"\nsql = {{ before_run = \"{change}\" }}\n\
              [workloads.tpch]\nscale = 0.01\nparameters = \"random\"\n"
         ),
     );
-    let output = sandbox.dyno(["run", "both.toml", "--format=json"]).output().unwrap();
-    let page = std::fs::read_to_string(sandbox.runs()[0].join("report.html")).unwrap();
-    (output.status.success(), json(&output), page)
-}
-
-#[test]
-fn sqlite_and_mariadb_answer_random_parameters_alike() {
-    let (is_good, report, _) = on_both("DO 0");
-    assert!(is_good, "{report}");
-    assert_eq!(report["trials"][0]["own"], Value::Null, "it is the first");
-    all_right(&report["trials"][1], 1);
-    let about = &report["trials"][1]["own"]["conditions"][0];
+    let output = sandbox.dyno(["run", "three.toml", "--format=json"]).output().unwrap();
+    assert!(!output.status.success(), "{}", both(&output));
+    let report = json(&output);
+    let [lite, maria, changed] = [0, 1, 2].map(|at| &report["trials"][at]);
+    assert_eq!((&lite["status"], &lite["own"]), (&"complete".into(), &Value::Null), "the first");
+    all_right(maria, 1);
+    let about = &maria["own"]["conditions"][0];
     assert_eq!(
         (&about["about"], &about["meaning"]),
         (&"same-answer".into(), &"the answer of lite to the same parameters".into())
     );
-}
-
-#[test]
-fn an_answer_that_differs_between_systems_fails_the_later_trial_and_is_shown() {
-    let change = "UPDATE lineitem SET l_returnflag = 'X' WHERE l_orderkey = 1 AND l_linenumber = 1";
-    let (is_good, report, page) = on_both(change);
-    assert!(!is_good, "{report}");
-    assert_eq!(report["trials"][0]["status"], "complete");
-    let trial = &report["trials"][1];
-    assert_eq!(trial["status"], "failed", "{trial}");
-    let reason = trial["reason"].as_str().unwrap();
+    assert_eq!(changed["status"], "failed", "{changed}");
+    let reason = changed["reason"].as_str().unwrap();
     let wanted = "answers that differ between systems: Q1: unlike lite: 5 rows instead of 4; row ";
     assert!(reason.starts_with(wanted), "{reason}");
+    let page = std::fs::read_to_string(sandbox.runs()[0].join("report.html")).unwrap();
     assert!(page.contains("Two systems answered a query differently"), "its finding");
     assert!(!page.contains("The data was not consistent"), "that is another finding");
 }

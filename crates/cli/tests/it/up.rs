@@ -23,7 +23,6 @@ fn login_file(text: &str) -> PathBuf {
     line.strip_suffix(" (the URL with its password)").unwrap().into()
 }
 
-/// The parent process.
 fn parent_of(pid: i32) -> i32 {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
     stat.rsplit_once(") ").unwrap().1.split(' ').nth(1).unwrap().parse().unwrap()

@@ -14,7 +14,6 @@ use record::Run;
 use crate::own_server::Background;
 use crate::sandbox::{Sandbox, both};
 
-/// The only run in a sandbox.
 fn only_run(sandbox: &Sandbox) -> Run {
     Run::open(&sandbox.runs()[0]).unwrap()
 }
@@ -86,7 +85,6 @@ impl Counted {
         (self.passed_s * cpus as f64 - self.all_s).max(0.0)
     }
 
-    /// Time that was not counted as idle.
     fn not_idle_s(&self, cpus: u64) -> f64 {
         self.passed_s * cpus as f64 - self.idle_s
     }
@@ -360,27 +358,6 @@ fn metrics_of_any_server_are_kept_and_shown() {
     let page = page(&sandbox);
     assert!(page.contains("server: CPU by instance, shop"));
     assert!(page.contains("server: memory by instance, shop"));
-}
-
-#[test]
-fn metrics_in_records_without_server_kinds_are_drawn() {
-    let sandbox = Sandbox::new();
-    sandbox.succeed(["bench", "sysbench/oltp_point_select", "--table-size=100", "--time=1s"]);
-    let path = sandbox.runs()[0].join("trials/0000/watch.jsonl");
-    let mut text = fs::read_to_string(&path).unwrap();
-    // In the format of earlier builds.
-    text.push_str(concat!(
-        r#"{"what":"server","name":"shop","url":"http://10.0.0.7:10080/metrics"}"#,
-        "\n",
-        r#"{"what":"answer","server":0,"at_ns":0,"families":["tidb_server_connections"],"#,
-        r#""new":[["process_cpu_seconds_total",1,0]],"values":[]}"#,
-        "\n",
-        r#"{"what":"answer","server":0,"at_ns":1000000000,"values":[[0,2]]}"#,
-        "\n",
-    ));
-    fs::write(&path, text).unwrap();
-    sandbox.succeed(["report", "results"]);
-    assert!(page(&sandbox).contains("TiDB: CPU by instance, shop"));
 }
 
 #[test]

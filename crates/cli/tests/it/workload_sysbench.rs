@@ -7,7 +7,6 @@ use serde_json::Value;
 use crate::sandbox::{Sandbox, both, report};
 use crate::server;
 
-/// Operations that succeeded, by name.
 fn succeeded(trial: &Value, name: &str) -> u64 {
     let operations = trial["operations"].as_array().unwrap();
     let operation = operations.iter().find(|operation| operation["name"] == name);

@@ -10,7 +10,6 @@ use super::rsa_key::RsaKeySource;
 use crate::Address;
 use crate::ssl_options::Encryption;
 
-/// How statements with parameters are sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum StatementProtocol {
     /// Prepared on the server, and executed with binary parameters.
@@ -20,18 +19,17 @@ pub enum StatementProtocol {
     Text,
 }
 
-/// All settings of a connection.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// All settings of a connection. What is secret, or has secrets, is not written with the others.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Config {
     /// At least one; client `i` uses address `i % n`.
     pub addresses: Vec<Address>,
-    /// The user to log in as.
     pub user: String,
     /// Its password.
+    #[serde(skip)]
     pub password: Password,
     /// The database to use; none when absent.
     pub database: Option<String>,
-    /// How statements with parameters are sent.
     pub protocol: StatementProtocol,
     /// The source of the RSA key that encrypts the password on an open connection.
     pub rsa_key: RsaKeySource,
@@ -39,10 +37,17 @@ pub struct Config {
     /// whose certificate is not verified.
     pub enable_cleartext_plugin: bool,
     /// Whether connections are encrypted.
+    #[serde(skip)]
     pub encryption: Encryption,
 }
 
 impl Config {
+    /// These settings without what is secret.
+    pub(crate) fn without_secrets(&self) -> Self {
+        let (password, encryption) = (Password::default(), Encryption::default());
+        Self { password, encryption, ..self.clone() }
+    }
+
     /// The address of client `index`.
     pub(crate) fn address(&self, index: usize) -> Option<&Address> {
         self.addresses.get(index.checked_rem(self.addresses.len())?)

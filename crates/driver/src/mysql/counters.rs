@@ -9,16 +9,17 @@
 //! - `Questions` counts every request except pings, prepares and closes. It includes logouts, which are counted some
 //!   time after they were sent. `Queries` adds prepares and closes.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::time::{Duration, Instant};
+use std::collections::BTreeMap;
+use std::time::Duration;
 
-use measure::{ErrorClass, Failure, QueryCounts};
+use measure::{ErrorClass, Failure, OperationKind};
 use net::Handle;
 
 use super::codec::AnswerLimit;
 use super::probe::NamedValues;
 use super::session::Session;
 use crate::Datum;
+use crate::counters::{CounterMeaning, Reading};
 
 /// Reads the counters, as the last statement of its session.
 const QUESTION: &str = "SHOW GLOBAL STATUS WHERE Variable_name LIKE 'Com\\_%' OR Variable_name IN \
@@ -26,9 +27,6 @@ const QUESTION: &str = "SHOW GLOBAL STATUS WHERE Variable_name LIKE 'Com\\_%' OR
 /// Variables that identify a server, whatever its addresses; queried first.
 const IDENTITY: &[&str] =
     &["datadir", "hostname", "pid_file", "port", "server_id", "server_uuid", "socket"];
-/// The counts that one reading itself adds, whether or not it sees them.
-const OWN: &[(&str, u64)] =
-    &[("Com_show_status", 1), ("Com_show_variables", 1), ("Questions", 2), ("Queries", 2)];
 /// A server's uptime in whole seconds, rounded down.
 const UPTIME: &str = "Uptime";
 /// Kinds of statements that read.
@@ -46,44 +44,18 @@ const WRITES: &[&str] = &[
     "Com_update_multi",
 ];
 
-/// The statement counts of a target's servers, each since its start.
-#[derive(Clone, Debug)]
-pub struct ServerCounters(Vec<Reading>);
+const MEANING: CounterMeaning = CounterMeaning {
+    own: &[("Com_show_status", 1), ("Com_show_variables", 1), ("Questions", 2), ("Queries", 2)],
+    kind,
+};
 
-/// The counters of one server at one time.
-#[derive(Clone, Debug)]
-pub(crate) struct Reading {
-    /// The variables that identify the server.
-    server: Vec<(String, String)>,
-    counters: BTreeMap<String, u64>,
-    /// The times just before the question and just after the answer.
-    asked: Instant,
-    answered: Instant,
-    /// The number of addresses that lead to the server: it was read over each of them.
-    addresses: u64,
-}
-
-/// The counts of servers between two readings, without the counts of the readings themselves.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ServerCounts {
-    /// Statements by what they do, over both protocols.
-    pub statements: QueryCounts,
-    /// Every counter that has changed, by its name on the server.
-    pub counters: Vec<(String, u64)>,
-}
-
-/// Why two readings cannot be compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Incomparable {
-    /// At least one server was restarted.
-    #[error("the server was restarted, or its counters or its clock were set back")]
-    StartedAnew,
-    /// A proxy or load balancer between dyno and the servers chooses among them.
-    #[error(
-        "not the same servers answered before the load and after it; to have them compared, name each \
-         of them in the URL instead of what balances them"
-    )]
-    OtherServers,
+fn kind(counter: &str) -> Option<OperationKind> {
+    match counter {
+        _ if READS.contains(&counter) => Some(OperationKind::Read),
+        _ if WRITES.contains(&counter) => Some(OperationKind::Write),
+        _ if counter.starts_with("Com_stmt_") => None,
+        _ => counter.starts_with("Com_").then_some(OperationKind::Other),
+    }
 }
 
 /// Reads the counters of one server, within `bound`; `None` when the server has none, such as TiDB.
@@ -93,106 +65,23 @@ pub(crate) async fn read_counters(
     bound: Duration,
 ) -> Result<Option<Reading>, Failure> {
     let address = session.peer.address.name.clone();
-    net::within(handle, bound, Reading::ask(session)).await.unwrap_or_else(|| {
+    net::within(handle, bound, ask(session)).await.unwrap_or_else(|| {
         let message = format!("{address}: no answer within {bound:?} to what it has counted");
         Err(Failure::new(ErrorClass::Connection, "", message))
     })
 }
 
-impl Reading {
-    async fn ask(session: &mut Session) -> Result<Option<Self>, Failure> {
-        let server = NamedValues::ask(session, "GLOBAL VARIABLES", IDENTITY).await?.only(IDENTITY);
-        let asked = net::origin();
-        let rows = session.rows_within(QUESTION, AnswerLimit::Facts).await?;
-        let answered = net::origin();
-        let counters: BTreeMap<_, _> = rows.into_iter().filter_map(counter).collect();
-        let has_all = READS.iter().all(|name| counters.contains_key(*name));
-        Ok(has_all.then_some(Self { server, counters, asked, answered, addresses: 1 }))
-    }
-
-    /// The counts since an earlier reading of the same server.
-    fn since(&self, earlier: &Self) -> Result<BTreeMap<&str, u64>, Incomparable> {
-        if self.was_started_after(earlier) {
-            return Err(Incomparable::StartedAnew);
-        }
-        let mut moved = BTreeMap::new();
-        for (name, value) in self.counters.iter().filter(|(name, _)| *name != UPTIME) {
-            let own = OWN.iter().find(|(own, _)| own == name).map_or(0, |(_, count)| *count);
-            let before = earlier.counters.get(name).copied().unwrap_or(0);
-            let since = value.checked_sub(before).ok_or(Incomparable::StartedAnew)?;
-            // The earlier reading was taken over the first address; the readings over the others came after it.
-            let own = own * earlier.addresses;
-            moved.insert(name.as_str(), since.checked_sub(own).ok_or(Incomparable::StartedAnew)?);
-        }
-        Ok(moved)
-    }
-
-    /// Whether the uptime is shorter than it would be without a restart. The counters alone do not show this: soon
-    /// after a start they may be higher than in a reading soon after another start.
-    fn was_started_after(&self, earlier: &Self) -> bool {
-        let uptime = |reading: &Self| reading.counters.get(UPTIME).copied().unwrap_or(0);
-        let elapsed = self.asked.saturating_duration_since(earlier.answered);
-        // A second for the rounding, and a thousandth for the difference of two clocks.
-        let due = Duration::from_secs(uptime(earlier)).saturating_add(elapsed - elapsed / 1_000);
-        Duration::from_secs(uptime(self).saturating_add(1)) < due
-    }
-}
-
-impl ServerCounters {
-    /// The readings over all addresses, in their order: a server with several addresses counts once.
-    pub(crate) fn of(readings: Vec<Reading>) -> Self {
-        let mut servers: Vec<Reading> = Vec::new();
-        for reading in readings {
-            match servers.iter_mut().find(|known| known.server == reading.server) {
-                Some(known) => known.addresses += 1,
-                None => servers.push(reading),
-            }
-        }
-        Self(servers)
-    }
-
-    /// The counts of all servers together since an earlier reading.
-    ///
-    /// # Errors
-    /// When other servers answered, or one of them was restarted in between.
-    pub fn since(&self, earlier: &Self) -> Result<ServerCounts, Incomparable> {
-        let names = |all: &Self| {
-            all.0.iter().map(|reading| reading.server.clone()).collect::<BTreeSet<_>>()
-        };
-        if names(self) != names(earlier) {
-            return Err(Incomparable::OtherServers);
-        }
-        let mut sums: BTreeMap<&str, u64> = BTreeMap::new();
-        for reading in &self.0 {
-            let before = earlier.0.iter().find(|before| before.server == reading.server);
-            let before = before.ok_or(Incomparable::OtherServers)?;
-            for (name, moved) in reading.since(before)? {
-                let sum = sums.entry(name).or_default();
-                *sum = sum.saturating_add(moved);
-            }
-        }
-        let counters: Vec<_> = sums
-            .into_iter()
-            .filter(|(_, moved)| *moved > 0)
-            .map(|(name, moved)| (name.to_owned(), moved))
-            .collect();
-        Ok(ServerCounts { statements: by_kind(&counters), counters })
-    }
-}
-
-fn by_kind(counters: &[(String, u64)]) -> QueryCounts {
-    let mut statements = QueryCounts::default();
-    for (name, count) in counters {
-        let name = name.as_str();
-        if READS.contains(&name) {
-            statements.read = statements.read.saturating_add(*count);
-        } else if WRITES.contains(&name) {
-            statements.write = statements.write.saturating_add(*count);
-        } else if name.starts_with("Com_") && !name.starts_with("Com_stmt_") {
-            statements.other = statements.other.saturating_add(*count);
-        }
-    }
-    statements
+async fn ask(session: &mut Session) -> Result<Option<Reading>, Failure> {
+    let server = NamedValues::ask(session, "GLOBAL VARIABLES", IDENTITY).await?.only(IDENTITY);
+    let asked = net::origin();
+    let rows = session.rows_within(QUESTION, AnswerLimit::Facts).await?;
+    let answered = net::origin();
+    let mut counters: BTreeMap<_, _> = rows.into_iter().filter_map(counter).collect();
+    let uptime_s = counters.remove(UPTIME).unwrap_or(0);
+    let has_all = READS.iter().all(|name| counters.contains_key(*name));
+    let meaning = &MEANING;
+    let reading = Reading { server, counters, uptime_s, asked, answered, addresses: 1, meaning };
+    Ok(has_all.then_some(reading))
 }
 
 fn counter(row: Vec<Datum>) -> Option<(String, u64)> {
@@ -208,14 +97,22 @@ fn counter(row: Vec<Datum>) -> Option<(String, u64)> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
+    use measure::QueryCounts;
+
     use super::*;
+    use crate::{Incomparable, ServerCounters};
 
     /// A reading of `server`, `seconds` after the first of all readings.
     fn read(server: &str, first: Instant, seconds: u64, values: &[(&str, u64)]) -> Reading {
         let at = first + Duration::from_secs(seconds);
-        let counters = values.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+        let counters = values.iter().map(|(name, value)| ((*name).to_owned(), *value));
+        let mut counters: BTreeMap<_, _> = counters.collect();
+        let uptime_s = counters.remove(UPTIME).unwrap_or(0);
         let server = vec![("hostname".to_owned(), server.to_owned())];
-        Reading { server, counters, asked: at, answered: at, addresses: 1 }
+        let (asked, answered, meaning) = (at, at, &MEANING);
+        Reading { server, counters, uptime_s, asked, answered, addresses: 1, meaning }
     }
 
     fn of_one(reading: Reading) -> ServerCounters {

@@ -10,6 +10,7 @@ pub const DIALECT: Dialect = Dialect {
     row_lock: " FOR UPDATE",
     auto_increment_key: "INTEGER NOT NULL AUTO_INCREMENT PRIMARY KEY",
     auto_increment_column: Some("INTEGER NOT NULL AUTO_INCREMENT"),
+    inline_index: Some("KEY {name} ({columns})"),
     // Unless the plan sets sql_mode = NO_AUTO_VALUE_ON_ZERO; this also holds for TiDB.
     zero_means_next_id: true,
     // go-ycsb 1.0.1 and go-tpc 1.0.12 send this to every server. TiDB interprets it. InnoDB always stores rows in the
@@ -23,6 +24,9 @@ pub const DIALECT: Dialect = Dialect {
     text_bytes_max: 65_535,
     long_text: "LONGTEXT",
     decimal: "DECIMAL(15,2)",
+    timestamp: "DATETIME",
+    typed_parameter: "?",
+    pads_char: false,
     has_exact_decimals: true,
     date: "DATE",
     date_literal: "DATE '{date}'",

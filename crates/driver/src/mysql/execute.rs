@@ -66,7 +66,6 @@ impl Session {
         Ok(())
     }
 
-    /// Writes the request.
     #[inline]
     fn encode(&mut self, statement: usize, values: &[Value<'_>]) -> Result<(), Failure> {
         let escapes = self.escapes();

@@ -13,7 +13,8 @@ use nix::sys::socket::{Backlog, listen};
 use peers::{Behaviour, Phase, mysql, tls};
 
 use super::fuzz::RSA_KEY;
-use super::{ConnectOptions, LoginSources, Session, Url};
+use super::{ConnectOptions, Session, Url};
+use crate::LoginSources;
 use crate::loader::Loader;
 use crate::virtual_peer::{Bounds, Ending, TIMEOUTS, line, told};
 use crate::{Timeouts, Value};

@@ -11,7 +11,8 @@ use net::{Clock, Handle, Runtime};
 use peers::Act::{self, Drip, Repeat, Send, Wait};
 use peers::mysql::{END, OK_MORE, after_login, packet, result_head, row};
 
-use super::{ConnectOptions, LoginSources, Session, Url};
+use super::{ConnectOptions, Session, Url};
+use crate::LoginSources;
 use crate::{Answer, Timeouts};
 
 /// A time-out that no busy machine reaches by chance with a peer that answers.

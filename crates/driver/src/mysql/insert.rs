@@ -12,6 +12,9 @@ use crate::loader::{Added, InsertTimer};
 /// The approximate length of one statement: well below the smallest usual max_allowed_packet, 1 MiB.
 const STATEMENT_BYTES: usize = 512 * 1024;
 
+/// The length of the packets that servers must take, so that every loader may send its rows.
+pub(crate) const PACKET_BYTES_MIN: u64 = 1 << 20;
+
 /// A loader of rows with INSERT ... VALUES (...), (...).
 #[derive(Debug)]
 pub(crate) struct MultiRowInsert<'s> {
@@ -75,7 +78,6 @@ impl<'s> MultiRowInsert<'s> {
     }
 }
 
-/// The text of an INSERT up to its rows.
 pub(super) fn insert_into(table: &str, columns: &[&str]) -> String {
     let columns: Vec<String> = columns.iter().map(|name| quote_identifier(name)).collect();
     format!("INSERT INTO {} ({}) VALUES ", quote_identifier(table), columns.join(","))

@@ -28,7 +28,6 @@ const WANTED: u64 = capability::LONG_PASSWORD
     | capability::DEPRECATE_EOF
     | capability::BULK_EXECUTE;
 
-/// Options of a new connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ConnectOptions {
     /// The index of its client, which determines the address where there are several.
@@ -39,7 +38,6 @@ pub(crate) struct ConnectOptions {
 }
 
 impl Session {
-    /// Connects and logs in.
     pub(crate) async fn connect(
         handle: &Handle,
         config: &Config,

@@ -8,7 +8,8 @@ use plan::Password;
 use proptest::prelude::*;
 
 use super::option_file::OptionFile;
-use super::{LoginSources, StatementProtocol, Url, UrlError};
+use super::{StatementProtocol, Url, UrlError};
+use crate::LoginSources;
 use crate::{SslMode, SslOptions};
 
 #[test]

@@ -24,9 +24,7 @@ pub(crate) struct PreparedInsert<'s> {
     head: String,
     columns: usize,
     batch: Batch,
-    /// The number of rows in the batch.
     waiting: usize,
-    /// The statement, and its number of rows.
     statement: Option<(u32, usize)>,
     loaded_rows: u64,
     timer: InsertTimer,
@@ -103,7 +101,6 @@ impl<'s> PreparedInsert<'s> {
         Ok(())
     }
 
-    /// The statement for the rows in the batch.
     async fn statement(&mut self) -> Result<u32, Failure> {
         let rows = if matches!(self.batch, Batch::Many(_)) { self.waiting } else { 1 };
         if let Some((id, _)) = self.statement.filter(|(_, its)| *its == rows) {

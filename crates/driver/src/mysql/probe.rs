@@ -71,7 +71,6 @@ pub(crate) async fn probe(
     })
 }
 
-/// Asks a server all questions.
 async fn ask(session: &mut Session) -> Result<Facts, Failure> {
     let variables =
         NamedValues::ask(session, "GLOBAL VARIABLES", &[SETTINGS, QUESTIONS].concat()).await?;

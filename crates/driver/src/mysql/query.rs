@@ -20,7 +20,6 @@ impl Session {
         })
     }
 
-    /// Runs a text and returns its rows.
     pub(crate) async fn rows(&mut self, sql: &str) -> Result<Vec<Vec<Datum>>, Failure> {
         self.rows_within(sql, AnswerLimit::Rows).await
     }
@@ -53,7 +52,6 @@ impl Session {
         }
     }
 
-    /// Writes a request of a command with a text.
     pub(super) fn build(&mut self, command: u8, text: &str) {
         self.request.clear();
         if self.request.capacity() > REQUEST_BYTES && text.len() < REQUEST_BYTES {

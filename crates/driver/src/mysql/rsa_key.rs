@@ -15,7 +15,6 @@ use serde::{Deserialize, Serialize};
 pub struct RsaKeyOptions {
     /// Whether dyno may request the key from the server.
     pub get: Option<bool>,
-    /// The file that holds the key.
     pub path: Option<PathBuf>,
 }
 
@@ -28,7 +27,6 @@ pub enum RsaKeySource {
     Nowhere,
     /// From the server: an attacker on the path could send another key and read the password.
     Server,
-    /// This key.
     Given(ServerKey),
 }
 
@@ -51,7 +49,6 @@ impl RsaKeyOptions {
 }
 
 impl RsaKeySource {
-    /// The source of the key in a login.
     pub(super) fn public_key(&self) -> PublicKey<'_> {
         match self {
             Self::Given(key) => PublicKey::Known(key),
@@ -76,8 +73,9 @@ fn read(path: &Path) -> Result<ServerKey, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{LoginSources, Url, UrlError};
+    use super::super::{Url, UrlError};
     use super::*;
+    use crate::LoginSources;
 
     fn source(options: &str, sources: &LoginSources) -> Result<RsaKeySource, UrlError> {
         let url = Url::parse(&format!("mysql://127.0.0.1/{options}"))?;

@@ -16,12 +16,13 @@ use super::config::StatementProtocol;
 use super::peer::Peer;
 use crate::{Address, Answer};
 
-/// A prepared statement.
 #[derive(Debug)]
 pub(super) enum PreparedStatement {
     /// On the server, under this number.
-    Prepared { id: u32, bound: BoundTypes },
-    /// In this session.
+    Prepared {
+        id: u32,
+        bound: BoundTypes,
+    },
     Text(TextTemplate),
 }
 
@@ -213,7 +214,6 @@ impl Session {
         }
     }
 
-    /// Reads the bytes of a message that have arrived.
     fn poll_bytes(&mut self) -> Poll<Result<(), Failure>> {
         let (packet_reader, received_bytes) =
             (&mut self.packet_reader, &mut self.traffic.received_bytes);
@@ -251,7 +251,6 @@ impl Session {
         self.has(capability::LOCAL_FILES)
     }
 
-    /// How statements with parameters are sent.
     pub(crate) fn protocol(&self) -> StatementProtocol {
         self.protocol
     }
@@ -323,7 +322,6 @@ impl Session {
     }
 }
 
-/// A failure from an ERR packet.
 pub(super) fn refused(address: &Address, error: &ServerError) -> Failure {
     let ServerError { code, state, message } = error;
     let mut text = format!("{}: {message} ({code}", address.name);

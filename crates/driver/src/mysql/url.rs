@@ -8,6 +8,7 @@ use plan::Password;
 use super::StatementProtocol;
 use super::rsa_key::RsaKeyOptions;
 use crate::ssl_options::{SslMode, SslOptions};
+use crate::url_parts::{self, Host, HostError};
 
 const SCHEME: &str = "mysql://";
 /// The default port of servers of this protocol.
@@ -17,17 +18,13 @@ pub(super) const PORT: u16 = 3306;
 /// as the fields of [`Url`] show. Characters with a special meaning are written as `%40` and the like.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Url {
-    /// The user, if given.
     pub user: Option<String>,
-    /// The password, if given.
     pub password: Option<Password>,
     /// Hosts and ports; empty when other sources set them.
     pub hosts: Vec<Host>,
     /// A unix socket instead of hosts.
     pub socket: Option<PathBuf>,
-    /// The database, if given.
     pub database: Option<String>,
-    /// Whether statements are prepared, if given.
     pub protocol: Option<StatementProtocol>,
     /// Options for the RSA key that encrypts a password on an open connection.
     pub rsa_key: RsaKeyOptions,
@@ -35,31 +32,17 @@ pub struct Url {
     ///
     /// [`Config::enable_cleartext_plugin`]: super::Config::enable_cleartext_plugin
     pub enable_cleartext_plugin: Option<bool>,
-    /// Options for encryption.
     pub ssl: SslOptions,
-}
-
-/// A host and its port.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Host {
-    /// A name or an address.
-    pub name: String,
-    /// The port; the default port when absent.
-    pub port: Option<u16>,
 }
 
 /// An error in a URL. It never repeats the part that may hold a password.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UrlError {
-    /// Another scheme or none.
     #[error("a URL of the form mysql://user@host:3306/database is due")]
     Scheme,
-    /// The port of a host is not a number. It may be a password whose `@` is missing.
-    #[error("the port of host `{0}` is no number from 1 to 65535")]
-    Port(String),
-    /// A host that is empty or cannot be distinguished from its port.
-    #[error("write each host as host:port, with an IPv6 address in brackets, as [::1]:3306")]
-    Host,
+    /// A host or its port.
+    #[error(transparent)]
+    Host(#[from] HostError),
     /// An option that is not known.
     #[error(
         "unknown option `{0}`; known are socket=PATH, ps=on or ps=off, ssl-mode=MODE, ssl-ca=FILE, \
@@ -69,14 +52,7 @@ pub enum UrlError {
     Option(String),
     /// A value that the option does not take.
     #[error("`{option}` cannot be `{value}`; {allowed}")]
-    Value {
-        /// The option.
-        option: &'static str,
-        /// The value that was given.
-        value: String,
-        /// The values that it allows.
-        allowed: &'static str,
-    },
+    Value { option: &'static str, value: String, allowed: &'static str },
     /// A percent sign without two hexadecimal digits, or bytes that are not UTF-8.
     #[error("a percent sign in the {0} must be followed by two hexadecimal digits (%25 is `%`)")]
     Percent(&'static str),
@@ -104,7 +80,7 @@ impl Url {
             None => (None, place),
         };
         let (hosts, database) = place.split_once('/').unwrap_or((place, ""));
-        let mut url = Self { hosts: read_hosts(hosts)?, ..Self::default() };
+        let mut url = Self { hosts: Host::read_all(hosts)?, ..Self::default() };
         url.database = some_text(database, "database")?;
         if let Some(login) = login {
             url.read_login(login)?;
@@ -159,12 +135,6 @@ impl Url {
     }
 }
 
-impl Host {
-    fn is_localhost(&self) -> bool {
-        self.name.eq_ignore_ascii_case("localhost") && self.port.is_none()
-    }
-}
-
 /// The URL without its password.
 impl fmt::Display for Url {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -172,22 +142,11 @@ impl fmt::Display for Url {
         if let Some(user) = &self.user {
             write!(f, "{user}@")?;
         }
-        let hosts: Vec<String> = self.hosts.iter().map(Host::to_string).collect();
+        let hosts: Vec<String> = self.hosts.iter().map(|host| host.with_port(PORT)).collect();
         write!(f, "{}/{}", hosts.join(","), self.database.as_deref().unwrap_or_default())?;
         match &self.socket {
             Some(socket) => write!(f, "?socket={}", socket.display()),
             None => Ok(()),
-        }
-    }
-}
-
-impl fmt::Display for Host {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let port = self.port.unwrap_or(PORT);
-        if self.name.contains(':') {
-            write!(f, "[{}]:{port}", self.name)
-        } else {
-            write!(f, "{}:{port}", self.name)
         }
     }
 }
@@ -214,55 +173,11 @@ fn read_switch(option: &'static str, value: String) -> Result<bool, UrlError> {
     }
 }
 
-fn read_hosts(text: &str) -> Result<Vec<Host>, UrlError> {
-    if text.is_empty() {
-        return Ok(Vec::new());
-    }
-    text.split(',').map(read_host).collect()
-}
-
-fn read_host(text: &str) -> Result<Host, UrlError> {
-    let (name, port) = match text.strip_prefix('[') {
-        Some(rest) => {
-            let (name, port) = rest.split_once(']').ok_or(UrlError::Host)?;
-            let port = if port.is_empty() { None } else { port.strip_prefix(':') };
-            (name, port)
-        }
-        None => match text.split_once(':') {
-            Some((name, port)) => (name, Some(port)),
-            None => (text, None),
-        },
-    };
-    if name.is_empty() || !text.starts_with('[') && port.is_some_and(|port| port.contains(':')) {
-        return Err(UrlError::Host);
-    }
-    let port = port.map(|port| read_port(name, port)).transpose()?;
-    Ok(Host { name: name.to_owned(), port })
-}
-
-fn read_port(host: &str, text: &str) -> Result<u16, UrlError> {
-    let port = text.parse().ok().filter(|&port| port != 0);
-    port.ok_or_else(|| UrlError::Port(host.to_owned()))
-}
-
 fn some_text(text: &str, part: &'static str) -> Result<Option<String>, UrlError> {
     let decoded = decode(text, part)?;
     Ok((!decoded.is_empty()).then_some(decoded))
 }
 
-/// Decodes percent-encoding.
 fn decode(text: &str, part: &'static str) -> Result<String, UrlError> {
-    let wrong = || UrlError::Percent(part);
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        if byte != b'%' {
-            bytes.push(byte);
-            continue;
-        }
-        let mut digit = || rest.next().and_then(|digit| char::from(digit).to_digit(16));
-        let (high, low) = (digit().ok_or_else(wrong)?, digit().ok_or_else(wrong)?);
-        bytes.push((high * 16 + low) as u8);
-    }
-    String::from_utf8(bytes).map_err(|_| wrong())
+    url_parts::decoded(text).ok_or(UrlError::Percent(part))
 }

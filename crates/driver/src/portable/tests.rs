@@ -7,7 +7,8 @@ use std::time::Duration;
 use fuzzing::SECRET;
 
 use super::*;
-use crate::mysql::{LoginSources, Url};
+use crate::LoginSources;
+use crate::mysql::{RsaKeySource, StatementProtocol, Url};
 use crate::{SslMode, SslOptions};
 
 /// Writes a certificate that signed itself and its key, both in PEM form.

@@ -6,23 +6,17 @@ use measure::{ErrorClass, Failure};
 
 use crate::Address;
 
-/// An answer to a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Answer {
-    /// The id of the call.
     pub(super) id: u32,
-    /// What the service said.
     pub(super) result: Result<(), Box<ServiceError>>,
 }
 
-/// An error that the service answered with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ServiceError {
     /// Whether the framework or the method failed.
     pub(super) class: ErrorClass,
-    /// The code on the wire.
     pub(super) code: String,
-    /// The text on the wire.
     pub(super) message: String,
 }
 
@@ -46,7 +40,6 @@ pub(super) enum LinkFault {
 }
 
 impl LinkFault {
-    /// The failure of the calls on the connection.
     #[cold]
     pub(super) fn explain(&self, address: &Address) -> Failure {
         let (class, why) = match self {

@@ -4,7 +4,6 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A method of a service.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Method {
     /// The service with its package, such as `trpc.test.helloworld.Greeter`.
@@ -36,10 +35,8 @@ impl fmt::Display for Method {
 /// The encoding of a tRPC body (trpc.proto, `TrpcContentEncodeType`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ContentType {
-    /// Protocol buffers.
     #[default]
     Protobuf = 0,
-    /// JSON.
     Json = 2,
     /// Bytes without a meaning to the framework.
     Bytes = 4,

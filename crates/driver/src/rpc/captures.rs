@@ -7,7 +7,6 @@ pub(super) const REQUEST: &str = "\
     093000000000007a006300004074010018f480012a17747270632e636c69656e742e6561622e736572766963653\
     21c747270632e746573742e68656c6c6f776f726c642e477265657465723a262f747270632e746573742e68656c\
     6c6f776f726c642e477265657465722f53617948656c6c6f0a0568656c6c6f";
-/// Its answer.
 pub(super) const ANSWER: &str = "093000000000001b000400004074010018f480010a0568656c6c6f";
 /// The answer to a method that the service does not have.
 pub(super) const UNKNOWN_METHOD: &str = "\
@@ -22,18 +21,15 @@ pub(super) const BAD_BODY: &str = "\
 pub(super) const NO_HEADER: &str = "\
     09300000000000490039000040740100200132357365727669636520636f646563204465636f64653a20736572766\
     572206465636f64652070622068656164206c656e20656d707479";
-/// The answer of a method that failed.
 pub(super) const FAILED_METHOD: &str = "\
     0930000000000031002100004074010018f4800128e70732187468697320726571756573742077617320746f206661\
     696c";
 
-/// The bytes of a capture.
 pub(super) fn bytes(hex: &str) -> Vec<u8> {
     let byte = |pair: &[u8]| u8::from_str_radix(str::from_utf8(pair).unwrap(), 16);
     hex.as_bytes().chunks(2).map(|pair| byte(pair).unwrap()).collect()
 }
 
-/// The call of [`REQUEST`].
 pub(super) fn call() -> Call {
     Call {
         method: Method::parse("trpc.test.helloworld.Greeter/SayHello"),

@@ -102,7 +102,6 @@ impl Codec {
         }
     }
 
-    /// The memory of its buffers for bytes.
     #[cfg(test)]
     pub(super) fn kept_bytes(&self) -> usize {
         match self {
@@ -112,7 +111,6 @@ impl Codec {
         }
     }
 
-    /// Whether an answer has arrived in part.
     pub(super) fn is_within_answer(&self) -> bool {
         match self {
             Self::Tcp(codec) => codec.is_within_answer(),

@@ -85,7 +85,6 @@ impl Connection {
 }
 
 impl Shared {
-    /// Whether calls can begin.
     pub(super) fn is_connected(&self) -> bool {
         self.link.borrow().as_ref().is_some_and(|link| link.given_up.is_none())
     }
@@ -104,13 +103,11 @@ impl Shared {
         Ok(())
     }
 
-    /// Why there is no connection.
     pub(super) fn last_failure(&self) -> Failure {
         let last = self.last_failure.borrow().clone();
         last.unwrap_or_else(|| Failure::new(ErrorClass::Connection, "", "there is no connection"))
     }
 
-    /// Gives the connection up, for this reason.
     #[cold]
     pub(super) fn give_up(&self, reason: &str) {
         if let Some(link) = self.link.borrow_mut().as_mut() {
@@ -221,7 +218,6 @@ impl Shared {
     }
 }
 
-/// How a connection broke.
 enum Broken {
     Lost(io::Error),
     Closed,

@@ -85,7 +85,7 @@ fn url(bytes: &[u8]) {
     for protocol in [Protocol::Trpc, Protocol::Tcp { announces: false }] {
         let Ok((hosts, method)) = parse(protocol, &text) else { continue };
         let hosts: Vec<String> =
-            hosts.iter().map(|(host, port)| format!("[{host}]:{port}")).collect();
+            hosts.iter().map(|(host, port)| format!("[{}]:{port}", host.name)).collect();
         let path = method.as_ref().map(Method::path).unwrap_or_default();
         let again = format!("{}://{}{path}", protocol.name(), hosts.join(","));
         assert_eq!(

@@ -3,7 +3,6 @@
 /// The first id. All ids from here to [`LAST`] have three bytes as a varint, so that all requests with one body are of
 /// one length.
 const FIRST: u32 = 1 << 14;
-/// The last id.
 const LAST: u32 = (1 << 21) - 1;
 
 /// Gives each slot ids of its own, each different from the slot's ids before it, for as long as possible.
@@ -20,7 +19,6 @@ impl Ids {
         Self { slots: slots.clamp(1, Self::SLOTS_MAX) as u32 }
     }
 
-    /// The slot's first id.
     pub(super) fn first(self, slot: usize) -> u32 {
         FIRST + slot as u32
     }

@@ -12,7 +12,6 @@ use super::{Call, Method, trpc};
 use crate::limits::{self, Footprint};
 use crate::{Address, Demand, ServerLimits, Shortage, Timeouts, Tls};
 
-/// The protocol of a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Protocol {
     /// Requests of one size, answered in order by answers of one size. With `announces`, each connection begins by
@@ -28,7 +27,6 @@ pub enum Protocol {
 }
 
 impl Protocol {
-    /// Whether requests name a method.
     pub fn has_methods(self) -> bool {
         !matches!(self, Self::Tcp { .. })
     }
@@ -41,7 +39,6 @@ impl Protocol {
         }
     }
 
-    /// Its name in titles.
     pub fn title(self) -> &'static str {
         match self {
             Self::Tcp { .. } => "TCP",
@@ -50,7 +47,6 @@ impl Protocol {
         }
     }
 
-    /// Its name in URLs and tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::Tcp { .. } => "tcp",
@@ -60,10 +56,8 @@ impl Protocol {
     }
 }
 
-/// A service to call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Service {
-    /// What it speaks.
     pub protocol: Protocol,
     /// At least one; connection `i` goes to address `i % n`.
     pub addresses: Vec<Address>,
@@ -74,12 +68,10 @@ pub struct Service {
 }
 
 impl Service {
-    /// The address of connection `index`.
     pub(super) fn address(&self, index: usize) -> Option<&Address> {
         self.addresses.get(index.checked_rem(self.addresses.len())?)
     }
 
-    /// The addresses that connections go to.
     pub fn endpoints(&self) -> Vec<Endpoint> {
         self.addresses.iter().map(|address| address.endpoint.clone()).collect()
     }
@@ -148,7 +140,6 @@ impl Service {
         }
     }
 
-    /// What the requests of gRPC begin with.
     pub(super) fn request_head(
         &self,
         address: &Address,
@@ -170,6 +161,7 @@ impl Service {
         let footprint = Footprint {
             files_per_session: 1,
             prepares_on_server: false,
+            packet_bytes: 0,
             endpoints: self.endpoints(),
         };
         let demand = Demand { clients: connections, statements_per_client: 0 };
@@ -193,7 +185,6 @@ fn deadline(timeout: Duration) -> Duration {
     timeout.saturating_mul(2).saturating_add(Duration::from_secs(1))
 }
 
-/// Its URL.
 impl fmt::Display for Service {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = self.addresses.iter().map(|address| address.name.as_str()).collect();

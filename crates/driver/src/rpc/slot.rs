@@ -32,7 +32,6 @@ impl Slot {
         self.shared.connect(self.index).await
     }
 
-    /// Whether there is a connection.
     pub fn is_connected(&self) -> bool {
         self.shared.is_connected()
     }

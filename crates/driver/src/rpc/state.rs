@@ -14,14 +14,12 @@ const TIMED_OUT_MAX: usize = 1 << 16;
 /// The calls of a connection's slots.
 pub(super) struct Calls {
     ids: Ids,
-    /// The name of the server, for messages.
     name: String,
     slots: Vec<SlotCall>,
     /// Calls that timed out, whose answers may still come.
     timed_out: HashSet<u32>,
 }
 
-/// The call of one slot.
 pub(super) struct SlotCall {
     id: u32,
     state: CallState,

@@ -6,7 +6,6 @@ use net::FixedSizes;
 
 use super::answer::{Answer, Malformed};
 
-/// The codec of one connection.
 pub(super) struct TcpCodec {
     /// Whether the sizes must still be told to the server.
     announces: bool,

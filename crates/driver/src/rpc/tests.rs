@@ -81,7 +81,6 @@ fn answer_all(stream: &mut TcpStream) {
     }
 }
 
-/// Calls until an answer comes.
 async fn call_until_answered(slot: &mut Slot) {
     while slot.call(b"x").await.is_err() {
         let _ = slot.connect().await;

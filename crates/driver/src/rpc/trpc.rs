@@ -19,7 +19,6 @@ const FRAME_MAX: usize = 10 << 20;
 /// The longest error text that is kept.
 const TEXT_MAX: usize = 512;
 
-/// The codec of one connection.
 pub(super) struct TrpcCodec {
     /// A request up to its body. Its lengths and its id change from call to call.
     template: Vec<u8>,
@@ -225,7 +224,6 @@ fn result(header: &[u8]) -> Result<Result<(), Box<ServiceError>>, Malformed> {
     Ok(Err(Box::new(ServiceError { class, code: code.to_string(), message })))
 }
 
-/// The fields of a protobuf message.
 struct Fields<'a> {
     rest: &'a [u8],
 }
@@ -283,7 +281,6 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Appends a field of bytes to a protobuf message.
 fn append_bytes(out: &mut Vec<u8>, field: u8, bytes: &[u8]) {
     out.push(field << 3 | 2);
     let mut length = bytes.len();

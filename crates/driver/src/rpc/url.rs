@@ -3,9 +3,9 @@
 use measure::{ErrorClass, Failure};
 
 use super::{Method, Protocol, Service};
+use crate::url_parts::Host;
 use crate::{Address, SslOptions};
 
-/// An error in the URL of a service.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ServiceUrlError {
     /// Another scheme, or none.
@@ -32,10 +32,7 @@ impl Service {
             .map_err(|error| Failure::new(ErrorClass::Connection, "", error.to_string()))?;
         let addresses = hosts
             .iter()
-            .map(|(host, port)| {
-                let name = if host.contains(':') { format!("[{host}]") } else { host.clone() };
-                Address::look_up(host, *port, format!("{name}:{port}"))
-            })
+            .map(|(host, port)| Address::look_up(&host.name, *port, host.with_port(*port)))
             .collect::<Result<_, _>>()?;
         Ok(Self { protocol, addresses, method, tls: None })
     }
@@ -59,9 +56,8 @@ impl Service {
 }
 
 /// Hosts and ports, and the method.
-pub(super) type Parts = (Vec<(String, u16)>, Option<Method>);
+pub(super) type Parts = (Vec<(Host, u16)>, Option<Method>);
 
-/// The parts of a URL.
 pub(super) fn parse(protocol: Protocol, url: &str) -> Result<Parts, ServiceUrlError> {
     let has_methods = protocol.has_methods();
     let path = if has_methods { "/service/method" } else { "" };
@@ -82,15 +78,10 @@ pub(super) fn parse(protocol: Protocol, url: &str) -> Result<Parts, ServiceUrlEr
     }
 }
 
-fn host_and_port(text: &str) -> Result<(String, u16), ServiceUrlError> {
-    let (host, port) = text.rsplit_once(':').ok_or(ServiceUrlError::Address)?;
-    let is_bracketed = host.starts_with('[') && host.ends_with(']');
-    let host = if is_bracketed { &host[1..host.len() - 1] } else { host };
-    let port = port.parse().ok().filter(|port| *port > 0).ok_or(ServiceUrlError::Address)?;
-    if host.is_empty() || (host.contains(':') && !is_bracketed) {
-        return Err(ServiceUrlError::Address);
-    }
-    Ok((host.to_owned(), port))
+fn host_and_port(text: &str) -> Result<(Host, u16), ServiceUrlError> {
+    let host = Host::read(text).map_err(|_| ServiceUrlError::Address)?;
+    let port = host.port.ok_or(ServiceUrlError::Address)?;
+    Ok((host, port))
 }
 
 #[cfg(test)]

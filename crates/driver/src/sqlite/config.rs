@@ -9,7 +9,6 @@ use super::WrittenTables;
 /// When SQLite waits for the disk. Source: sqlite.org/pragma.html#pragma_synchronous
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Synchronous {
-    /// Never.
     Off,
     /// At checkpoints: in WAL mode a power cut may lose the last transactions, never the database.
     #[default]
@@ -19,7 +18,6 @@ pub enum Synchronous {
 }
 
 impl Synchronous {
-    /// The value of the pragma.
     pub fn name(self) -> &'static str {
         match self {
             Self::Off => "off",
@@ -28,7 +26,6 @@ impl Synchronous {
         }
     }
 
-    /// The setting of that name.
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::Off, Self::Normal, Self::Full].into_iter().find(|value| value.name() == name)
     }

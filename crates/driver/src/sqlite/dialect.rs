@@ -2,7 +2,6 @@
 
 use crate::Dialect;
 
-/// The SQL of SQLite.
 pub const DIALECT: Dialect = Dialect {
     begin_write: "BEGIN IMMEDIATE",
     begin_read: "BEGIN",
@@ -10,6 +9,7 @@ pub const DIALECT: Dialect = Dialect {
     row_lock: "",
     auto_increment_key: "INTEGER PRIMARY KEY AUTOINCREMENT",
     auto_increment_column: None,
+    inline_index: None,
     zero_means_next_id: false,
     clustered_key_hint: "",
     has_engine_clause: false,
@@ -21,6 +21,9 @@ pub const DIALECT: Dialect = Dialect {
     // It has no decimals: numbers with a point are 64-bit binary fractions, and a column of another type would hold whole
     // numbers as integers, whose quotients have no fraction.
     decimal: "REAL",
+    timestamp: "DATETIME",
+    typed_parameter: "?",
+    pads_char: false,
     has_exact_decimals: false,
     // It has no dates: texts in this form have the order of their dates.
     date: "TEXT",

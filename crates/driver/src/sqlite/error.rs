@@ -15,7 +15,6 @@ const BUSY_SNAPSHOT: i32 = 517;
 const CONSTRAINT_PRIMARY_KEY: i32 = 1555;
 const CONSTRAINT_UNIQUE: i32 = 2067;
 
-/// A failure of the database at `path`.
 #[cold]
 pub(super) fn failure(path: &Path, error: &Error) -> Failure {
     let (Error::SqliteFailure(code, _) | Error::SqlInputError { error: code, .. }) = error else {

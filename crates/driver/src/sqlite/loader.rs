@@ -17,7 +17,6 @@ pub(crate) struct Loader<'s> {
     sql: String,
     rows: u64,
     timer: InsertTimer,
-    /// Whether a transaction of its own is open.
     is_open: bool,
 }
 

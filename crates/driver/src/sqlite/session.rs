@@ -103,7 +103,6 @@ impl Session {
         answer.map_err(|error| self.failure(&error))
     }
 
-    /// The rows of the last [`Session::fetch`].
     pub(crate) fn fetched(&self) -> &Rows {
         &self.fetched
     }
@@ -119,7 +118,6 @@ impl Session {
         stepped.map_err(|error| self.failure(&error))
     }
 
-    /// Runs a text and returns its rows.
     pub(crate) fn rows(&mut self, sql: &str) -> Result<Vec<Vec<Datum>>, Failure> {
         self.begin_statement();
         let read = self.connection.prepare(sql).and_then(|mut compiled| {
@@ -135,7 +133,6 @@ impl Session {
         read.map_err(|error| self.failure(&error))
     }
 
-    /// Begins the time of a statement.
     #[inline]
     pub(super) fn begin_statement(&self) {
         self.time_limit.begin_statement();
@@ -224,7 +221,6 @@ pub(super) fn bind(compiled: &mut Statement<'_>, values: &[Value<'_>]) -> Result
     Ok(())
 }
 
-/// A value that is bound to a parameter.
 struct BoundValue<'a>(Value<'a>);
 
 impl ToSql for BoundValue<'_> {

@@ -20,10 +20,8 @@ const STEP_PAGES: i32 = 256;
 /// The effect of a lock of another program.
 const LOCKED: &str = "it cannot be copied or restored";
 
-/// How far a copy is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Copied {
-    /// Pages that are copied.
     pub pages: u64,
     /// Pages of the whole database.
     pub total: u64,

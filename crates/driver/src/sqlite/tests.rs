@@ -187,7 +187,7 @@ fn a_statement_ends_when_the_loop_of_its_thread_gives_it_up() {
     assert_eq!(asked.get(), 3, "the loop turns while the statement runs");
     // Nothing waits for a statement of the load: the loop ends before its answer.
     let result = session.run(ENDLESS);
-    let mut running = pin!(Running::blocking(result, &session));
+    let mut running = pin!(Running::blocking(result, || session.has_given_up()));
     let mut context = Context::from_waker(Waker::noop());
     assert!(running.as_mut().poll(&mut context).is_pending());
     drop(check);

@@ -30,7 +30,6 @@ pub(super) struct TimeLimit {
 struct Flags {
     /// Whether a statement has begun since SQLite last asked.
     is_new: AtomicBool,
-    /// Whether the loop has given a statement up.
     is_given_up: AtomicBool,
 }
 
@@ -106,7 +105,6 @@ impl TimeLimit {
         Ok(Self { flags })
     }
 
-    /// A statement begins.
     #[inline]
     pub(super) fn begin_statement(&self) {
         self.flags.is_new.store(true, Ordering::Relaxed);

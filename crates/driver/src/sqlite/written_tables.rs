@@ -40,7 +40,6 @@ impl WrittenTables {
         }))
     }
 
-    /// The tables so far, each by its [`key`].
     pub(super) fn tables(&self) -> BTreeSet<String> {
         self.lock().clone().unwrap_or_default()
     }

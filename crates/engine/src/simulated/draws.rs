@@ -4,7 +4,6 @@ use std::f64::consts::TAU;
 
 use plan::{ServiceDistribution, split_mix};
 
-/// A sequence of draws from a seed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Draws(u64);
 

@@ -13,12 +13,10 @@ const STEPS: f64 = 8.0;
 const DRIFT_MIN: f64 = 0.01;
 /// The longest pause, in mean lengths: a Pareto distribution has no bound.
 const PAUSE_MAX: f64 = 1_000.0;
-/// Points in a window at which the share of stolen CPU is computed.
-const SHARE_POINTS: u64 = 256;
 
 /// The noise of a machine from some time of a run on. Times are asked for in ascending order.
 #[derive(Clone, Debug)]
-pub struct MachineNoise {
+pub(super) struct MachineNoise {
     tracks: Vec<Track>,
     /// Where the clock of the load starts in the run, ns.
     origin_ns: Nanos,
@@ -42,7 +40,7 @@ struct Track {
 impl MachineNoise {
     /// The noise of a run with `seed`, for a load that starts at `origin_ns` of the run, on a system that is up since the
     /// run began.
-    pub fn new(noise: &[Noise], seed: u64, origin_ns: Nanos) -> Self {
+    pub(super) fn new(noise: &[Noise], seed: u64, origin_ns: Nanos) -> Self {
         let track = |(noise, purpose)| Track::new(noise, Draws::new(seed, purpose));
         let tracks = noise.iter().copied().zip(1..).map(track).collect();
         Self { tracks, origin_ns, up_ns: origin_ns, pauses: Vec::new() }
@@ -50,13 +48,13 @@ impl MachineNoise {
 
     /// The same for a system that has been up for so long when the load starts, ns.
     #[must_use]
-    pub fn up_for(self, up_ns: Nanos) -> Self {
+    pub(super) fn up_for(self, up_ns: Nanos) -> Self {
         Self { up_ns, ..self }
     }
 
     /// The end of a service of `service` ns that starts at `start`, both on the clock of the load. The factor at the
     /// start holds until the end.
-    pub fn served(&mut self, start: Nanos, service: Nanos) -> Nanos {
+    pub(super) fn served(&mut self, start: Nanos, service: Nanos) -> Nanos {
         if self.tracks.is_empty() {
             return start + service;
         }
@@ -73,21 +71,6 @@ impl MachineNoise {
             next += 1;
         }
         done - self.origin_ns
-    }
-
-    /// The part of the CPU that the machine's other users took within a window of the load's clock, 0 to 1: what a
-    /// monitor of the machine would show of this noise.
-    pub fn stolen_share(&mut self, from: Nanos, to: Nanos) -> f64 {
-        let (from, to) = (self.origin_ns + from, self.origin_ns + to);
-        let mut share = 0.0;
-        for point in 0..SHARE_POINTS {
-            let at = from + (to - from) * point / SHARE_POINTS;
-            self.draw_pauses(at + 1);
-            let is_paused = self.pauses.iter().any(|(start, end)| (*start..*end).contains(&at));
-            let taken = if is_paused { 1.0 } else { 1.0 - self.factor(at).max(1.0).recip() };
-            share += taken / SHARE_POINTS as f64;
-        }
-        share
     }
 
     /// The factor of service times at a time of the run.
@@ -131,7 +114,6 @@ impl Track {
         track
     }
 
-    /// How long the state lasts.
     fn length_ns(&mut self) -> Nanos {
         let length = match self.noise {
             Noise::Autocorrelated { time_ns, .. } => time_ns as f64 / STEPS,
@@ -286,32 +268,12 @@ mod tests {
     }
 
     #[test]
-    fn noise_goes_on_from_trial_to_trial_and_monitors_see_it() {
+    fn noise_goes_on_from_trial_to_trial() {
         let noise = [
             Noise::Autocorrelated { deviation: 0.3, time_ns: 10 * S },
             Noise::Pauses { every_ns: 5 * S, length_ns: 500 * MS, shape: 1.5 },
         ];
         let later = MachineNoise::new(&noise, 1, 30 * S).served(2 * S, MS);
         assert_eq!(MachineNoise::new(&noise, 1, 0).served(32 * S, MS), later + 30 * S);
-        let share = |from, to| MachineNoise::new(&noise, 1, 0).stolen_share(from, to);
-        let shares: Vec<f64> = (0..200).map(|at| share(at * S, (at + 1) * S)).collect();
-        let delays = (0..200).map(|at| {
-            let mut machine = MachineNoise::new(&noise, 1, 0);
-            let done = (0..100).map(|step| {
-                let start = at * S + step * 10 * MS;
-                (machine.served(start, MS) - start) as f64
-            });
-            done.sum::<f64>()
-        });
-        let delays: Vec<f64> = delays.collect();
-        let [share_mean, delay_mean] = [mean(&shares), mean(&delays)];
-        let product = |one: &[f64], one_mean: f64, other: &[f64], other_mean: f64| -> f64 {
-            one.iter().zip(other).map(|(a, b)| (a - one_mean) * (b - other_mean)).sum()
-        };
-        let correlation = product(&shares, share_mean, &delays, delay_mean)
-            / (product(&shares, share_mean, &shares, share_mean)
-                * product(&delays, delay_mean, &delays, delay_mean))
-            .sqrt();
-        assert!(correlation > 0.5, "{correlation}");
     }
 }

@@ -32,7 +32,6 @@ struct RecordingObserver {
     ends: Vec<Nanos>,
     /// The workers that were missing in each interval that was passed on without some.
     missing: Vec<Vec<usize>>,
-    /// Generators that were lost, and why.
     lost: Vec<(usize, String)>,
     /// For each generator, how many transactions it has reported.
     of_generators: BTreeMap<usize, u64>,
@@ -129,7 +128,6 @@ fn open_loop(rate_per_s: f64, backlog_max: u64) -> Pacing {
     Pacing::Open { schedule, spread: Arrivals::Constant, seed: 1, backlog_max }
 }
 
-/// All measured intervals as one.
 fn measured(kept: &RecordingObserver) -> Tally {
     let mut total = Tally::new(1);
     let measured = kept.intervals.iter().filter(|interval| interval.phase == Phase::Measure);

@@ -14,7 +14,6 @@ pub(super) struct Open {
     pub(super) index: usize,
     pub(super) start: Nanos,
     pub(super) end: Nanos,
-    /// When the last counted event ended.
     pub(super) last_event: Nanos,
     pub(super) tally: Tally,
     /// Arrivals that had waited for a client when the interval began.

@@ -116,7 +116,6 @@ fn run(statements: &[&str]) {
     rows(&statements.iter().map(|it| (*it).to_owned()).collect::<Vec<String>>());
 }
 
-/// A load of one client and so many transactions.
 fn one_client(events: u64) -> OfferedLoad {
     OfferedLoad {
         clients: 1,

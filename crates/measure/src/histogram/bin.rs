@@ -9,7 +9,6 @@ const HALF_BITS: u32 = 10;
 /// How many bins there are for all values of 64 bits.
 pub(super) const COUNT: usize = ((u64::BITS - HALF_BITS) as usize + 1) << HALF_BITS;
 
-/// The bin of a value.
 pub(super) fn of(value: Nanos) -> usize {
     // Values below 2,048 belong to the doubling 0.
     let doubling = (value >> (HALF_BITS + 1)).checked_ilog2().map_or(0, |bits| bits + 1);
@@ -23,12 +22,10 @@ fn place(bin: usize) -> (Nanos, u32) {
     (steps << doubling, doubling as u32)
 }
 
-/// The smallest value of a bin.
 pub(super) fn lowest(bin: usize) -> Nanos {
     place(bin).0
 }
 
-/// The largest value of a bin.
 pub(super) fn highest(bin: usize) -> Nanos {
     let (lowest, doubling) = place(bin);
     lowest + ((1 << doubling) - 1)

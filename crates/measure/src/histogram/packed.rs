@@ -8,9 +8,7 @@ use super::bin;
 #[derive(Clone, Debug)]
 pub(super) struct Packed {
     pub(super) bytes: Box<[u8]>,
-    /// How many values there are.
     pub(super) total: u64,
-    /// The highest bin that has values.
     pub(super) highest: usize,
 }
 
@@ -31,7 +29,7 @@ impl Packed {
         is_whole.then(|| Self { bytes: bytes.into(), total, highest })
     }
 
-    /// Of bins in ascending order; `None` without values.
+    /// The packed form of bins in ascending order; `None` without values.
     pub(super) fn of(bins: impl Iterator<Item = (usize, u64)>) -> Option<Self> {
         let (mut bytes, mut total, mut next) = (Vec::new(), 0_u64, 0);
         for (bin, count) in bins.filter(|(_, count)| *count > 0) {
@@ -65,7 +63,6 @@ fn write(mut number: u64, bytes: &mut Vec<u8>) {
     bytes.push(number as u8);
 }
 
-/// The first number, and its length.
 #[inline]
 fn read(bytes: &[u8]) -> Option<(u64, usize)> {
     let first = *bytes.first()?;
@@ -86,7 +83,6 @@ fn read(bytes: &[u8]) -> Option<(u64, usize)> {
 #[derive(Clone, Debug)]
 pub(super) struct Bins<'a> {
     bytes: &'a [u8],
-    /// The bin of the next number.
     next: usize,
 }
 

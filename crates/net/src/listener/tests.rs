@@ -22,7 +22,6 @@ fn exchange(address: net::SocketAddr, byte: u8) -> u8 {
     answer[0]
 }
 
-/// Answers one byte with its successor.
 async fn answer(handle: Handle, accepted: Accepted) {
     let mut stream = Stream::accepted(&handle, accepted).unwrap();
     let byte = stream.read_with(|bytes| bytes[0]).await.unwrap();

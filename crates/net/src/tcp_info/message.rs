@@ -44,24 +44,19 @@ pub struct TcpInfo {
     pub round_trip_us: u32,
 }
 
-/// A connection of this network namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TcpConnection {
     /// The kernel's unique identifier of it.
     pub cookie: u64,
     /// The inode of its socket in `/proc/PID/fd`; 0 when no process has it open any more.
     pub inode: u32,
-    /// The remote address.
     pub remote: SocketAddr,
-    /// Its counters.
     pub info: TcpInfo,
 }
 
-/// The content of one message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Message {
     Connection(TcpConnection),
-    /// The end of the answer.
     Done,
     /// The request was refused, with the error's number.
     Error(i32),
@@ -124,7 +119,6 @@ fn connection(body: &[u8]) -> Option<TcpConnection> {
     Some(TcpConnection { cookie, inode, remote: SocketAddr::new(ip, port), info })
 }
 
-/// The content of an attribute.
 fn attribute(mut bytes: &[u8], wanted: u16) -> Option<&[u8]> {
     loop {
         let length = usize::from(u16_at(bytes, 0)?);

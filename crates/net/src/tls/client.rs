@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustls::client::danger::ServerCertVerifier;
 use rustls::client::{ResolvesClientCert, Resumption, WebPkiServerVerifier};
-use rustls::crypto::{CryptoProvider, aws_lc_rs};
+use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::pem::{self, PemObject as _};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::sign::CertifiedKey;
@@ -26,10 +26,8 @@ pub enum Trust<'a> {
     Identity(Roots<'a>),
 }
 
-/// Authorities that are trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Roots<'a> {
-    /// Those that this machine trusts.
     System,
     /// These certificates, in PEM form.
     Pem(&'a [u8]),
@@ -40,7 +38,6 @@ pub enum Roots<'a> {
 pub struct ClientCertificate<'a> {
     /// The certificate and the intermediate ones, in PEM form.
     pub chain_pem: &'a [u8],
-    /// Its private key in PEM form.
     pub key_pem: &'a [u8],
 }
 
@@ -82,7 +79,7 @@ impl TlsClient {
         trust: Trust<'_>,
         certificate: Option<ClientCertificate<'_>>,
     ) -> Result<Self, SetupFault> {
-        Self::with_provider(trust, certificate, aws_lc_rs::default_provider())
+        Self::with_provider(trust, certificate, ring::default_provider())
     }
 
     pub(super) fn with_provider(

@@ -20,13 +20,11 @@ pub enum SetupFault {
     /// The file of the client's key contains none.
     #[error("it holds no usable private key in PEM form: {0}")]
     NoKey(String),
-    /// The client's key is encrypted.
     #[error("its private key is encrypted with a passphrase")]
     EncryptedKey,
     /// The client's key belongs to another certificate.
     #[error("the private key does not belong to the certificate")]
     KeyMismatch,
-    /// Anything else.
     #[error("{0}")]
     Other(String),
 }
@@ -46,19 +44,12 @@ pub enum TlsFault {
     UnknownIssuer,
     /// The certificate is for another host.
     #[error("the server's certificate is not for `{name}` but for {presented}")]
-    WrongName {
-        /// The host that was connected to.
-        name: String,
-        /// The names in the certificate.
-        presented: String,
-    },
+    WrongName { name: String, presented: String },
     /// A host that no certificate can be for.
     #[error("`{0}` is neither a host name nor an address, so no certificate can be for it")]
     UnusableName(String),
-    /// The certificate has expired.
     #[error("the server's certificate has expired{0}")]
     Expired(Since),
-    /// The certificate is not valid yet.
     #[error("the server's certificate is not valid yet")]
     NotValidYet,
     /// Something else is wrong with the certificate.

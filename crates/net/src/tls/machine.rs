@@ -27,7 +27,7 @@ pub struct Cipher {
     suite: &'static str,
 }
 
-/// In the usual form: `TLS 1.3, TLS_AES_256_GCM_SHA384`.
+/// The usual form: `TLS 1.3, TLS_AES_256_GCM_SHA384`.
 impl fmt::Display for Cipher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let version = match self.version {
@@ -50,7 +50,6 @@ pub(crate) enum Opened<T> {
     Closed,
 }
 
-/// The TLS of one connection.
 pub(crate) struct Machine {
     connection: UnbufferedClientConnection,
     /// Received bytes; those from index `taken` on are not processed yet.
@@ -101,7 +100,6 @@ impl Machine {
         opened
     }
 
-    /// Whether the handshake is complete.
     pub(crate) fn is_secure(&self) -> bool {
         !self.connection.is_handshaking()
     }
@@ -208,7 +206,6 @@ impl Machine {
         sealed
     }
 
-    /// Records to send.
     pub(crate) fn outgoing(&mut self) -> &mut Outgoing {
         &mut self.outgoing
     }
@@ -218,7 +215,6 @@ impl Machine {
         std::mem::take(&mut self.sealed)
     }
 
-    /// Memory in use for buffers.
     #[cfg(test)]
     pub(crate) fn capacity_bytes(&self) -> usize {
         self.incoming.capacity() + self.unread.capacity() + self.outgoing.capacity_bytes()

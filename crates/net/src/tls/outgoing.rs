@@ -7,7 +7,6 @@ use rustls::unbuffered::{EncodeError, EncryptError, InsufficientSizeError};
 const KEPT_BYTES: usize = 128 * 1024;
 /// The most bytes that a record adds to its plaintext, with a key update before it (RFC 8446, section 5.2).
 const RECORD_EXTRA_BYTES: usize = 320;
-/// Plaintext of one record.
 const RECORD_BYTES: usize = 16 * 1024;
 
 /// TLS records to send. The buffer is kept, so that a request does not allocate.
@@ -19,7 +18,6 @@ pub(crate) struct Outgoing {
 }
 
 impl Outgoing {
-    /// The bytes to send.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.room[self.sent..self.filled]
     }
@@ -39,7 +37,6 @@ impl Outgoing {
         self.sent == self.filled
     }
 
-    /// Memory in use.
     #[cfg(test)]
     pub(crate) fn capacity_bytes(&self) -> usize {
         self.room.capacity()

@@ -27,7 +27,7 @@ pub(crate) fn server_config(
     version: &'static SupportedProtocolVersion,
     clients: Option<&Authority>,
 ) -> Arc<ServerConfig> {
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
         .with_protocol_versions(&[version])
         .unwrap();
@@ -65,7 +65,6 @@ impl Server {
         }
     }
 
-    /// All bytes that it has to send.
     pub(crate) fn records(&mut self) -> Vec<u8> {
         let mut records = Vec::new();
         while self.0.wants_write() {
@@ -87,7 +86,6 @@ impl Server {
     }
 }
 
-/// All bytes that a machine has to send.
 pub(crate) fn records_of(machine: &mut Machine) -> Vec<u8> {
     let outgoing = machine.outgoing();
     let records = outgoing.bytes().to_vec();
@@ -139,7 +137,6 @@ pub(crate) fn client(authority: &Authority) -> TlsClient {
     TlsClient::new(Trust::Authority(Roots::Pem(authority.pem().as_bytes())), None).unwrap()
 }
 
-/// A machine and a server after their handshake.
 pub(crate) fn connected(version: &'static SupportedProtocolVersion) -> (Machine, Server) {
     let authority = Authority::new("authority");
     let issued = authority.issue(&["db.example"], Lifetime::Now);

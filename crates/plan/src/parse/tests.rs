@@ -10,7 +10,6 @@ fn parse(text: &str) -> Plan {
     Plan::parse(source(text)).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
-/// The message for a wrong plan.
 fn wrong(text: &str) -> String {
     Plan::parse(source(text)).unwrap_err().rendered
 }
@@ -27,7 +26,15 @@ fn wrong_top(top: &str) -> String {
 
 #[test]
 fn control_is_refused_as_a_key_that_was_removed() {
-    insta::assert_snapshot!(wrong_top("interleave = \"rounds\"\ncontrol = false"), @"");
+    insta::assert_snapshot!(wrong_top("interleave = \"rounds\"\ncontrol = false"), @r"
+    error: `control` was removed: dyno does not measure the machine's speed between windows
+     --> plans/x.toml:2:11
+      |
+    2 | control = false
+      |           ^^^^^
+      |
+      = help: delete the line
+    ");
 }
 
 #[test]
@@ -270,73 +277,17 @@ fn the_name_defaults_to_the_stem_of_the_file() {
 }
 
 #[test]
-fn an_empty_plan() {
-    insta::assert_snapshot!(wrong(""), @r#"
-    error: the plan has no system
-    --> plans/x.toml
-     = help: add a [systems.NAME] table with its `kind`, or set system = "sqlite" at the top
-
-    error: the plan has no workload
-    --> plans/x.toml
-     = help: add a [workloads.NAME] table with its `kind`, or set workload = "sysbench/oltp_read_write" at the top
-    "#);
-}
-
-#[test]
-fn no_toml() {
-    insta::assert_snapshot!(wrong("seed = 1\n[load\nclients = 4\n"), @r#"
-    error: unclosed table, expected `]`
-     --> plans/x.toml:2:6
-      |
-    2 | [load
-      |      ^
-      |
-      = help: a plan is TOML: `key = value` below `[table]` headers
-    "#);
-}
-
-#[test]
-fn a_value_without_quotes() {
-    insta::assert_snapshot!(wrong("[load]\ntime = 5s\n"), @r#"
-    error: string values must be quoted, expected literal string
-     --> plans/x.toml:2:8
-      |
-    2 | time = 5s
-      |        ^^
-      |
-      = help: a plan is TOML: `key = value` below `[table]` headers
-    "#);
-}
-
-#[test]
-fn a_key_twice() {
-    insta::assert_snapshot!(wrong("seed = 1\nseed = 2\n"), @r#"
-    error: duplicate key
-     --> plans/x.toml:2:1
-      |
-    2 | seed = 2
-      | ^^^^
-      |
-      = help: a plan is TOML: `key = value` below `[table]` headers
-    "#);
-}
-
-#[test]
-fn a_key_twice_in_two_spellings() {
-    insta::assert_snapshot!(wrong_load("warm_up = \"1s\"\nwarm-up = \"2s\""), @r#"
-    error: `warm_up` is set twice
-     --> plans/x.toml:5:1
-      |
-    5 | warm-up = "2s"
-      | ^^^^^^^
-      |
-      = help: keep one
-    "#);
-}
-
-#[test]
-fn unknown_keys_get_the_nearest_spelling() {
-    let text = r#"
+fn wrong_plans_are_explained() {
+    let explained = [
+        ("an_empty_plan", wrong("")),
+        ("no_toml", wrong("seed = 1\n[load\nclients = 4\n")),
+        ("a_value_without_quotes", wrong("[load]\ntime = 5s\n")),
+        ("a_key_twice", wrong("seed = 1\nseed = 2\n")),
+        ("a_key_twice_in_two_spellings", wrong_load("warm_up = \"1s\"\nwarm-up = \"2s\"")),
+        (
+            "unknown_keys_get_the_nearest_spelling",
+            wrong(
+                r#"
 repetition = 3
 [systms.sqlite]
 [system]
@@ -347,180 +298,25 @@ before_perpare = "SELECT 1"
 [load]
 cleints = 4
 colour = "red"
-"#;
-    insta::assert_snapshot!(wrong(text), @r#"
-    error: unknown key `repetition`
-     --> plans/x.toml:2:1
-      |
-    2 | repetition = 3
-      | ^^^^^^^^^^
-      |
-      = help: did you mean `repetitions`? allowed: between, ceiling, cleanup, existing, interleave, least_difference, load, name, noise, percentiles, repetitions, rounds, seed, seek, sql, system, systems, title, watch, workload, workloads
-
-    error: unknown key `systms`
-     --> plans/x.toml:3:2
-      |
-    3 | [systms.sqlite]
-      |  ^^^^^^
-      |
-      = help: did you mean `systems`? allowed: between, ceiling, cleanup, existing, interleave, least_difference, load, name, noise, percentiles, repetitions, rounds, seed, seek, sql, system, systems, title, watch, workload, workloads
-
-    error: unknown key `before_perpare`
-     --> plans/x.toml:7:1
-      |
-    7 | before_perpare = "SELECT 1"
-      | ^^^^^^^^^^^^^^
-      |
-      = help: did you mean `before_prepare`? allowed: after_prepare, before_prepare, before_run, prepare_session, run_session
-
-    error: unknown key `cleints`
-      --> plans/x.toml:10:1
-       |
-    10 | cleints = 4
-       | ^^^^^^^
-       |
-       = help: did you mean `clients`? allowed: arrivals, backlog, clients, connect_timeout, cpus, events, generators, interval, keep_copies, on_generator_loss, phase_timeout, prewarm, query_timeout, rate, reconnect_limit, steps, think_time, time, until, warm_up, workers
-
-    error: unknown key `colour`
-      --> plans/x.toml:11:1
-       |
-    11 | colour = "red"
-       | ^^^^^^
-       |
-       = help: allowed: arrivals, backlog, clients, connect_timeout, cpus, events, generators, interval, keep_copies, on_generator_loss, phase_timeout, prewarm, query_timeout, rate, reconnect_limit, steps, think_time, time, until, warm_up, workers
-    "#);
-}
-
-#[test]
-fn keys_in_the_wrong_table() {
-    let text = "clients = 4\nsystem = \"a\"\nworkload = \"b\"\n[load]\nseed = 3\n";
-    insta::assert_snapshot!(wrong(text), @r#"
-    error: unknown key `clients`
-     --> plans/x.toml:1:1
-      |
-    1 | clients = 4
-      | ^^^^^^^
-      |
-      = help: `clients` stands below the [load] header
-
-    error: unknown key `seed`
-     --> plans/x.toml:5:1
-      |
-    5 | seed = 3
-      | ^^^^
-      |
-      = help: `seed` stands at the top of the plan, before the first [table]
-    "#);
-}
-
-#[test]
-fn no_clients() {
-    insta::assert_snapshot!(wrong_load("clients = []"), @r#"
-    error: `clients` is empty
-     --> plans/x.toml:4:11
-      |
-    4 | clients = []
-      |           ^^
-      |
-      = help: give at least one
-    "#);
-}
-
-#[test]
-fn zeroes() {
-    let load = "clients = [0, 1]\ntime = \"0s\"\ninterval = \"0s\"\nworkers = 0";
-    insta::assert_snapshot!(wrong_load(load), @r#"
-    error: `clients` is 0, out of range
-     --> plans/x.toml:4:12
-      |
-    4 | clients = [0, 1]
-      |            ^
-      |
-      = help: allowed: 1 to 1000000
-
-    error: `time` is nothing
-     --> plans/x.toml:5:8
-      |
-    5 | time = "0s"
-      |        ^^^^
-      |
-      = help: measure for a while, such as "10s"
-
-    error: `interval` is 0s, too short
-     --> plans/x.toml:6:12
-      |
-    6 | interval = "0s"
-      |            ^^^^
-      |
-      = help: allowed: 10ms or more
-
-    error: `workers` is 0, out of range
-     --> plans/x.toml:7:11
-      |
-    7 | workers = 0
-      |           ^
-      |
-      = help: allowed: 1 to 1024
-    "#);
-}
-
-#[test]
-fn zero_events_and_repetitions() {
-    let text = "repetitions = 0\nsystem = \"a\"\nworkload = \"b\"\n[load]\nevents = 0\n";
-    insta::assert_snapshot!(wrong(text), @r#"
-    error: `repetitions` is 0, out of range
-     --> plans/x.toml:1:15
-      |
-    1 | repetitions = 0
-      |               ^
-      |
-      = help: allowed: 1 to 10000
-
-    error: `events` is 0, out of range
-     --> plans/x.toml:5:10
-      |
-    5 | events = 0
-      |          ^
-      |
-      = help: allowed: 1 or more
-    "#);
-}
-
-#[test]
-fn clients_twice() {
-    insta::assert_snapshot!(wrong_load("clients = [1, 2, 1]"), @r#"
-    error: `clients` has 1 twice
-     --> plans/x.toml:4:18
-      |
-    4 | clients = [1, 2, 1]
-      |                  ^
-      |
-      = help: give each once
-    "#);
-}
-
-#[test]
-fn an_interval_longer_than_the_time() {
-    insta::assert_snapshot!(wrong_load("time = \"5s\"\ninterval = \"1m\""), @r#"
-    error: `interval` is 1m, longer than the measured time
-     --> plans/x.toml:5:12
-      |
-    5 | interval = "1m"
-      |            ^^^^
-      |
-      = help: allowed: at most `time`, 5s
-    "#);
-}
-
-#[test]
-fn time_and_events_limit_a_trial_together() {
-    let load = load("time = \"5s\"\nevents = 100");
-    assert_eq!(load.limit, Limit { time: Some(Duration::from_secs(5)), events: Some(100) });
-}
-
-#[test]
-fn wrong_kinds_of_values() {
-    let text = r#"
+"#,
+            ),
+        ),
+        (
+            "keys_in_the_wrong_table",
+            wrong("clients = 4\nsystem = \"a\"\nworkload = \"b\"\n[load]\nseed = 3\n"),
+        ),
+        ("no_clients", wrong_load("clients = []")),
+        ("zeroes", wrong_load("clients = [0, 1]\ntime = \"0s\"\ninterval = \"0s\"\nworkers = 0")),
+        (
+            "zero_events_and_repetitions",
+            wrong("repetitions = 0\nsystem = \"a\"\nworkload = \"b\"\n[load]\nevents = 0\n"),
+        ),
+        ("clients_twice", wrong_load("clients = [1, 2, 1]")),
+        ("an_interval_longer_than_the_time", wrong_load("time = \"5s\"\ninterval = \"1m\"")),
+        (
+            "wrong_kinds_of_values",
+            wrong(
+                r#"
 seed = "four"
 title = ["a"]
 cleanup = "perhaps"
@@ -529,213 +325,43 @@ between = "nothing"
 existing = 3
 system = "a"
 workload = "b"
-"#;
-    insta::assert_snapshot!(wrong(text), @r#"
-    error: `seed` is "four", not a whole number
-     --> plans/x.toml:2:8
-      |
-    2 | seed = "four"
-      |        ^^^^^^
-      |
-      = help: allowed: 0 or more
-
-    error: `title` is ["a"], not a text
-     --> plans/x.toml:3:9
-      |
-    3 | title = ["a"]
-      |         ^^^^^
-      |
-      = help: put it in quotes
-
-    error: `cleanup` is "perhaps", not true or false
-     --> plans/x.toml:4:11
-      |
-    4 | cleanup = "perhaps"
-      |           ^^^^^^^^^
-      |
-      = help: allowed: true, false, "on", "off"
-
-    error: `percentiles` is "many", not a number
-     --> plans/x.toml:5:20
-      |
-    5 | percentiles = [50, "many", 101]
-      |                    ^^^^^^
-      |
-      = help: allowed: 0 to 100
-
-    error: `percentiles` is 101, out of range
-     --> plans/x.toml:5:28
-      |
-    5 | percentiles = [50, "many", 101]
-      |                            ^^^
-      |
-      = help: allowed: 0 to 100
-
-    error: `between` is "nothing", not one of the choices
-     --> plans/x.toml:6:11
-      |
-    6 | between = "nothing"
-      |           ^^^^^^^^^
-      |
-      = help: allowed: keep, reload, restore
-
-    error: `existing` is 3, not one of the choices
-     --> plans/x.toml:7:12
-      |
-    7 | existing = 3
-      |            ^
-      |
-      = help: allowed: refuse, reuse, replace
-    "#);
+"#,
+            ),
+        ),
+        (
+            "wrong_kinds_of_values_in_place_of_tables",
+            wrong("sql = \"ANALYZE\"\nsystems = 1\n[workloads]\na = 4\n"),
+        ),
+        (
+            "wrong_kinds_of_values_in_a_load",
+            wrong_load("clients = { low = 1 }\ntime = 5\nthink_time = \"a while\""),
+        ),
+        ("percentiles_twice", wrong_top("percentiles = [50, 99, 50.0]")),
+        ("an_empty_statement", wrong_top("sql.run_session = [\"SET a = 1\", \" \"]")),
+        (
+            "names_that_are_invalid_as_folder_names",
+            wrong("name = \"../up\"\nworkload = \"w\"\n[systems.\"a b\"]\nkind = \"sqlite\"\n"),
+        ),
+        (
+            "two_parts_of_one_name",
+            wrong(
+                "system = \"a\"\n[workloads.oltp_insert]\n[workloads.\"sysbench/oltp_insert\"]\n",
+            ),
+        ),
+        ("a_part_without_its_kind", wrong("[system]\nfile = \"a\"\n[workloads.w]\n")),
+        (
+            "kind_and_use",
+            wrong("workload = \"w\"\n[systems.a]\nkind = \"sqlite\"\nuse = \"sqlite\"\n"),
+        ),
+    ];
+    let sections = explained.map(|(mistake, message)| format!("## {mistake}\n{}", message.trim()));
+    insta::assert_snapshot!(sections.join("\n\n"));
 }
 
 #[test]
-fn wrong_kinds_of_values_in_place_of_tables() {
-    let text = "sql = \"ANALYZE\"\nsystems = 1\n[workloads]\na = 4\n";
-    insta::assert_snapshot!(wrong(text), @r#"
-    error: `sql` is a text, not a table
-     --> plans/x.toml:1:7
-      |
-    1 | sql = "ANALYZE"
-      |       ^^^^^^^^^
-      |
-      = help: write its keys below a [sql] header
-
-    error: `systems` is a whole number, not a table
-     --> plans/x.toml:2:11
-      |
-    2 | systems = 1
-      |           ^
-      |
-      = help: write its keys below a [systems] header
-
-    error: `a` is a whole number, not a workload
-     --> plans/x.toml:4:5
-      |
-    4 | a = 4
-      |     ^
-      |
-      = help: write its kind, such as "sysbench/oltp_read_write", or a table
-    "#);
-}
-
-#[test]
-fn wrong_kinds_of_values_in_a_load() {
-    let load = "clients = { low = 1 }\ntime = 5\nthink_time = \"a while\"";
-    insta::assert_snapshot!(wrong_load(load), @r#"
-    error: `clients` is {"low": 1}, not a whole number
-     --> plans/x.toml:4:11
-      |
-    4 | clients = { low = 1 }
-      |           ^^^^^^^^^^^
-      |
-      = help: allowed: 1 to 1000000
-
-    error: `time` is 5, not a length of time
-     --> plans/x.toml:5:8
-      |
-    5 | time = 5
-      |        ^
-      |
-      = help: add its unit, such as "5s" or "5ms"
-
-    error: `think_time` is "a while", not a length of time
-     --> plans/x.toml:6:14
-      |
-    6 | think_time = "a while"
-      |              ^^^^^^^^^
-      |
-      = help: write it such as "500ms", "5s", "2m" or "1h30m"
-    "#);
-}
-
-#[test]
-fn percentiles_twice() {
-    insta::assert_snapshot!(wrong_top("percentiles = [50, 99, 50.0]"), @r#"
-    error: `percentiles` has 50 twice
-     --> plans/x.toml:1:24
-      |
-    1 | percentiles = [50, 99, 50.0]
-      |                        ^^^^
-      |
-      = help: give each once
-    "#);
-}
-
-#[test]
-fn an_empty_statement() {
-    insta::assert_snapshot!(wrong_top("sql.run_session = [\"SET a = 1\", \" \"]"), @r#"
-    error: `run_session` has an empty statement
-     --> plans/x.toml:1:19
-      |
-    1 | sql.run_session = ["SET a = 1", " "]
-      |                   ^^^^^^^^^^^^^^^^^^
-      |
-      = help: remove it
-    "#);
-}
-
-#[test]
-fn names_that_are_invalid_as_folder_names() {
-    let text = "name = \"../up\"\nworkload = \"w\"\n[systems.\"a b\"]\nkind = \"sqlite\"\n";
-    insta::assert_snapshot!(wrong(text), @r#"
-    error: `name` is "../up", which cannot name a folder
-     --> plans/x.toml:1:8
-      |
-    1 | name = "../up"
-      |        ^^^^^^^
-      |
-      = help: use letters, digits, `_`, `-`, `+` and `.`, beginning with a letter
-
-    error: "a b" is no name for a system
-     --> plans/x.toml:3:10
-      |
-    3 | [systems."a b"]
-      |          ^^^^^
-      |
-      = help: use letters, digits, `_`, `-`, `+` and `.`, beginning with a letter
-    "#);
-}
-
-#[test]
-fn two_parts_of_one_name() {
-    let text = "system = \"a\"\n[workloads.oltp_insert]\n[workloads.\"sysbench/oltp_insert\"]\n";
-    insta::assert_snapshot!(wrong(text), @r#"
-    error: two workloads are called `oltp_insert`
-     --> plans/x.toml:3:12
-      |
-    3 | [workloads."sysbench/oltp_insert"]
-      |            ^^^^^^^^^^^^^^^^^^^^^^
-      |
-      = help: give each table a name of its own; `kind` says what it is
-    "#);
-}
-
-#[test]
-fn a_part_without_its_kind() {
-    insta::assert_snapshot!(wrong("[system]\nfile = \"a\"\n[workloads.w]\n"), @r#"
-    error: the system has no `kind`
-     --> plans/x.toml:1:1
-      |
-    1 | [system]
-      | ^^^^^^^^
-      |
-      = help: set its kind, such as kind = "sqlite"
-    "#);
-}
-
-#[test]
-fn kind_and_use() {
-    let text = "workload = \"w\"\n[systems.a]\nkind = \"sqlite\"\nuse = \"sqlite\"\n";
-    insta::assert_snapshot!(wrong(text), @r#"
-    error: both `kind` and `use` are set
-     --> plans/x.toml:4:7
-      |
-    4 | use = "sqlite"
-      |       ^^^^^^^^
-      |
-      = help: they mean the same: keep one
-    "#);
+fn time_and_events_limit_a_trial_together() {
+    let load = load("time = \"5s\"\nevents = 100");
+    assert_eq!(load.limit, Limit { time: Some(Duration::from_secs(5)), events: Some(100) });
 }
 
 #[test]

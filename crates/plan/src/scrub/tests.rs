@@ -120,6 +120,29 @@ fn passwords_of_sql_statements_are_blanked() {
         ("VIA ed25519 USING PASSWORD('p')", "VIA ed25519 USING PASSWORD('***')"),
         ("SET PASSWORD FOR 'u'@'h' = 'p'", "SET PASSWORD FOR 'u'@'h' = '***'"),
         ("SET PASSWORD = 'p'", "SET PASSWORD = '***'"),
+        ("ALTER ROLE x PASSWORD 'p q'", "ALTER ROLE x PASSWORD '***'"),
+        (
+            "x = [\"alter role x password 'p'\", \"B\"]",
+            "x = [\"alter role x password '***'\", \"B\"]",
+        ),
+        (
+            "CREATE USER x WITH ENCRYPTED PASSWORD 'p' VALID UNTIL 'q'",
+            "CREATE USER x WITH ENCRYPTED PASSWORD '***' VALID UNTIL 'q'",
+        ),
+        ("CREATE LOGIN x WITH PASSWORD = E'p q'", "CREATE LOGIN x WITH PASSWORD = ***'***'"),
+        ("ALTER USER x SET PASSWORD TO 'p'", "ALTER USER x SET PASSWORD TO '***'"),
+        ("ALTER ROLE x PASSWORD\n  'p'", "ALTER ROLE x PASSWORD\n  '***'"),
+        ("ALTER ROLE x PASSWORD\\n'p'", "ALTER ROLE x PASSWORD\\n'***'"),
+        ("ALTER ROLE x PASSWORD E'p\\'q' NOLOGIN", "ALTER ROLE x PASSWORD E'***' NOLOGIN"),
+        ("ALTER ROLE x PASSWORD 'p''q' NOLOGIN", "ALTER ROLE x PASSWORD '***' NOLOGIN"),
+        ("ALTER ROLE x PASSWORD $a$p'q$a$ NOLOGIN", "ALTER ROLE x PASSWORD $a$***$a$ NOLOGIN"),
+        ("OPTIONS (user 'u', password 'p')", "OPTIONS (user 'u', password '***')"),
+        ("PASSWORD ('p')", "PASSWORD ('***')"),
+        ("ALTER ROLE x PASSWORD NULL", "ALTER ROLE x PASSWORD NULL"),
+        (
+            "[\"a password\", \"b\"] of the password's owner",
+            "[\"a password\", \"b\"] of the password's owner",
+        ),
         ("the user is identified by its name", "the user is identified by its name"),
     ] {
         assert_eq!(scrub(text), clean);

@@ -16,7 +16,6 @@ use super::text::read;
 const MODEL_KEYS: [&str; 7] =
     ["model name", "Model Name", "cpu model", "uarch", "cpu", "Processor", "Hardware"];
 
-/// Keys that list extensions.
 const FLAG_KEYS: [&str; 4] = ["flags", "Features", "features", ISA_KEY];
 /// The key of RISC-V, which joins its extensions with underscores. Elsewhere an underscore is part of a name, such
 /// as `sse4_1`.

@@ -37,7 +37,6 @@ pub(super) fn gather(root: &Path, architecture: &str) -> Option<String> {
     Some(format!("emulation of {architecture}{by} on {host}"))
 }
 
-/// The architecture of a program file.
 fn machine(program: &Path) -> Option<&'static str> {
     let mut header = [0; 20];
     File::open(program).ok()?.read_exact(&mut header).ok()?;

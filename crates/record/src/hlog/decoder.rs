@@ -80,7 +80,6 @@ impl Decoder {
     }
 }
 
-/// The number of four bytes at the beginning.
 fn number(bytes: &[u8]) -> Option<usize> {
     let bytes = bytes.first_chunk().copied()?;
     usize::try_from(u32::from_be_bytes(bytes)).ok()
@@ -131,7 +130,6 @@ fn plain(bytes: &[u8]) -> Result<Vec<u8>, String> {
     Ok(plain)
 }
 
-/// The bytes of each of the counts.
 fn numbers(mut counts: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::from_fn(move || {
         let most = counts.len().min(LEAST_COUNT.len());

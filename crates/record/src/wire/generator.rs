@@ -33,7 +33,6 @@ impl GeneratorFile {
     }
 }
 
-/// One of the generators of a load.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct GeneratorPartFile {
     name: String,

@@ -84,7 +84,6 @@ impl RunFile {
         }
     }
 
-    /// Refuses what no plan has.
     pub(crate) fn check(&self) -> Result<(), String> {
         at_most("percentiles", self.percentiles.len(), plan::PERCENTILES_MAX)
     }

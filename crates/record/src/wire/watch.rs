@@ -58,7 +58,6 @@ impl WatchLine {
         })
     }
 
-    /// The line with its line end.
     pub(crate) fn text(&self) -> String {
         let mut line = serde_json::to_string(self)
             .expect("plain structs with text keys always have a JSON form");

@@ -38,7 +38,6 @@ impl Sandbox {
         StartOptions { program: self.path("program"), bound, ..StartOptions::new("generator") }
     }
 
-    /// Why a start behind these words fails.
     fn error(&self, words: &str, options: &StartOptions) -> String {
         let [home, tmp] = ["home", "tmp"].map(|name| self.path(name));
         let place = format!("command:env HOME={} TMPDIR={} {words}", home.display(), tmp.display());

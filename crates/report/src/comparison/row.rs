@@ -6,7 +6,6 @@ use crate::compared_figure::Figure;
 use crate::noise_floor;
 use crate::number::TimeUnit;
 
-/// A row of the table.
 #[derive(Debug)]
 pub(crate) struct Row {
     /// Variant, workload and load.
@@ -18,7 +17,6 @@ pub(crate) struct Row {
     pub(super) crashes: usize,
 }
 
-/// A figure of a row.
 #[derive(Debug)]
 pub(super) struct Compared {
     pub(super) figure: Figure,

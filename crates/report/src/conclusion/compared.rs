@@ -11,7 +11,6 @@ use crate::comparison::{Group, groups};
 use crate::digest::{Digest, Point};
 use crate::run_comparison::{Criteria, RunComparison, Selection, Unit, Verdict};
 
-/// Every comparison of the run.
 pub(super) fn all(digest: &Digest<'_>) -> Vec<Conclusion> {
     let mut all = Vec::new();
     for (at, group) in groups(digest).iter().enumerate() {
@@ -83,7 +82,6 @@ fn systems(digest: &Digest<'_>) -> Vec<Conclusion> {
     others.iter().flat_map(|name| of_system(digest, first, name)).collect()
 }
 
-/// One conclusion for each workload that both systems have.
 fn of_system(digest: &Digest<'_>, baseline: &str, subject: &str) -> Vec<Conclusion> {
     let side = |name: &str| [Selection { digest, system: Some(name.to_owned()) }];
     let margin = digest.run.header.least_difference;
@@ -190,7 +188,6 @@ fn ends(verdicts: &[Verdict]) -> Values {
     vec![("lowest", Value::Change(lowest)), ("highest", Value::Change(highest))]
 }
 
-/// The values of one verdict.
 fn of_one(verdict: &Verdict) -> Values {
     let [low, high] = verdict.interval.map(Value::Change);
     let change = || Value::Change(verdict.change);

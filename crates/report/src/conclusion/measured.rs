@@ -12,10 +12,9 @@ use crate::ceiling::{Mode, part};
 use crate::digest::{Digest, Point, Trial, load_text};
 use crate::{composite, seek};
 
-/// So many of the longest queries are named.
+/// At most this many of the longest queries are named.
 const QUERIES_MAX: usize = 3;
 
-/// What each seek has found.
 pub(super) fn seeks(digest: &Digest<'_>) -> Vec<Conclusion> {
     let of_one = |(at, sought): (usize, &seek::Sought<'_, '_>)| {
         let mut values: Values = vec![("of", text(sought.name(digest)))];

@@ -7,9 +7,9 @@ use super::{Conclusion, Place, Values, counted, text};
 use crate::digest::{Digest, Point, Trial};
 use crate::finding::{figures, headline};
 
-/// So many reasons are named, the commonest first.
+/// At most this many reasons are named, the most frequent first.
 const REASONS_MAX: usize = 3;
-/// So many trials are named in a line.
+/// At most this many trials are named in a line.
 const NAMES_MAX: usize = 5;
 
 /// How many trials are valid, and why the others are not; and what weakens the run as a whole.
@@ -40,7 +40,6 @@ pub(super) fn all(digest: &Digest<'_>) -> Vec<Conclusion> {
     found
 }
 
-/// The severity that makes a trial what it is.
 fn is_serious(validity: Validity) -> Severity {
     match validity {
         Validity::Invalid => Severity::Invalid,

@@ -1,9 +1,7 @@
 //! The words of every conclusion, in one table.
 
-/// What a conclusion says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Code {
-    /// One is faster than another.
     Faster,
     Slower,
     /// One is faster than another under some of several loads.
@@ -34,7 +32,6 @@ pub(crate) enum Code {
     NoRateKept,
     /// Throughput and latency under one load.
     Measured,
-    /// What a seek has found.
     Capacity,
     CapacityUnknown,
     /// A score of several trials together, or why there is none.
@@ -45,7 +42,6 @@ pub(crate) enum Code {
     PathReached,
     /// Every trial behind an answer is invalid.
     NotBelieved,
-    /// There is no answer at all.
     Nothing,
     /// How many trials are valid, doubtful, invalid.
     TrialsValid,
@@ -56,7 +52,6 @@ pub(crate) enum Code {
 }
 
 impl Code {
-    /// Its name for programs.
     pub(crate) fn name(self) -> &'static str {
         self.row().0
     }

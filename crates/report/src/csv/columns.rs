@@ -86,7 +86,6 @@ impl<'t> Row<'t> {
     }
 }
 
-/// Every column, in the order of the file.
 pub(super) fn columns(percentiles: &[f64]) -> Vec<Column> {
     let mut all: Vec<Column> = LEAD.map(|(head, cell)| Column::new(head, cell)).into();
     all.extend(latencies("", percentiles, |row| Some(row.latency())));
@@ -110,7 +109,6 @@ impl Column {
     }
 }
 
-/// Reads a cell from its row.
 type Cell = fn(&Row<'_>) -> String;
 
 /// The first columns of every row.

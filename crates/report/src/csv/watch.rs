@@ -11,14 +11,12 @@ use crate::watch::listing::{Line, of_trial};
 /// file of a long run readable. The record has all of them.
 const SAMPLE_WINDOWS_MAX: usize = 240;
 
-/// The data of one row.
 struct Row<'t> {
     trial: &'t TrialHeader,
     line: &'t Line,
     sample_window: SampleWindow,
 }
 
-/// Reads a cell from its row.
 type Cell = fn(&Row<'_>) -> String;
 
 /// Each head with the function that fills its cells.

@@ -8,7 +8,6 @@ use measure::{
 use super::*;
 use crate::sample;
 
-/// One point with four repetitions.
 fn repeated() -> Run {
     let mut run = sample::compared();
     run.trials.retain(|trial| trial.header.system == "sqlite");

@@ -12,12 +12,10 @@ impl Digest<'_> {
         self.under_test_in(|_| true)
     }
 
-    /// Those under a workload.
     pub(crate) fn under_test_of(&self, workload: &str) -> String {
         self.under_test_in(|header| header.workload.name == workload)
     }
 
-    /// Those of some trials.
     pub(crate) fn under_test_in(&self, is_in: impl Fn(&TrialHeader) -> bool) -> String {
         let headers = self.run.trials.iter().map(|trial| &trial.header);
         let in_trials: BTreeSet<&str> =

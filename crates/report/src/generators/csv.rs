@@ -13,7 +13,6 @@ struct Row<'t> {
     part: Part<'t>,
 }
 
-/// Reads a cell from its row.
 type Cell = fn(&Row<'_>) -> String;
 
 /// The columns before the percentiles.

@@ -9,7 +9,6 @@ use crate::digest::Trial;
 /// The name of the row of all generators.
 const TOGETHER: &str = "together";
 
-/// One generator of a trial, or all of them together.
 pub(super) struct Part<'t> {
     pub(super) name: &'t str,
     pub(super) host: Option<&'t HostFacts>,

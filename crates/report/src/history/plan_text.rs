@@ -2,10 +2,9 @@
 
 use record::Run;
 
-/// So many lines of a difference are told.
+/// At most this many lines of a difference are shown.
 const LINES_MAX: usize = 3;
 
-/// A plan as it was run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanText {
     name: String,
@@ -16,7 +15,6 @@ pub struct PlanText {
 }
 
 impl PlanText {
-    /// Of a run.
     pub fn of(run: &Run) -> Self {
         Self {
             name: run.header.plan_name.clone(),
@@ -203,7 +201,6 @@ mod tests {
             overrides(&words(&command));
         }
 
-        /// What is kept has no comment left.
         #[test]
         fn lines_of_settings_stay_as_they_are(text in "[a#\"' =\\n\\\\]*") {
             let lines = settings_lines(&text);

@@ -12,7 +12,6 @@ use crate::table::Table;
 use crate::visible::{pretty_json, visible};
 use crate::wrap::fold;
 
-/// Version of the format for programs.
 const VERSION: u32 = 1;
 /// The levels of a line of characters.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
@@ -68,7 +67,6 @@ impl History {
         format!("History of {}: {runs}{span}{left_out}", self.plan)
     }
 
-    /// A row for each series.
     pub(crate) fn table(&self) -> Table {
         let mut table = ["workload", "system", "load", "figure"]
             .into_iter()
@@ -94,7 +92,6 @@ impl History {
         table
     }
 
-    /// The test, and how often it errs.
     pub(crate) fn test_text(&self) -> String {
         let ChangeCriteria { test, level } = self.criteria;
         let percent_of_level = percent(level);
@@ -137,7 +134,6 @@ impl History {
         format!(" {which} the {fewest} runs that a change at this level needs at least.")
     }
 
-    /// A row for each run.
     pub(crate) fn runs_table(&self) -> Table {
         let mut table = Table::new().numbers("run").words("began").words("dyno").words("folder");
         for (at, run) in self.runs.iter().enumerate() {
@@ -158,7 +154,6 @@ impl History {
         })
     }
 
-    /// A row for each of them.
     pub(crate) fn missing_table(&self) -> Table {
         let mut table = Table::new().words("folder").words("missing because");
         self.missing().for_each(|(folder, reason)| {
@@ -167,7 +162,6 @@ impl History {
         table
     }
 
-    /// A row for each run that is left out.
     pub(crate) fn left_out_table(&self) -> Table {
         let mut table = Table::new().words("folder").words("left out because");
         for it in &self.left_out {
@@ -182,7 +176,6 @@ impl History {
         format!("{started}, {}", self.folder(run).display())
     }
 
-    /// What changed with a run.
     pub(crate) fn changed_table(&self, run: usize) -> Table {
         let mut table = ["workload", "system", "load", "figure"]
             .into_iter()
@@ -225,7 +218,6 @@ impl History {
         }
     }
 
-    /// For programs.
     pub fn json(&self) -> String {
         let runs = self.runs.iter().map(|run| {
             json!({
@@ -328,18 +320,19 @@ impl Series {
         matches!(self.of.figure, Estimated::Percentile(_))
     }
 
-    /// The name of its figure.
     pub(crate) fn figure(&self) -> String {
         match self.of.figure {
             Estimated::Percentile(percent) => percentile_name(percent),
-            _ => "tps".to_owned(),
+            Estimated::Transactions => "tps".to_owned(),
+            Estimated::Queries => "qps".to_owned(),
+            Estimated::Mean => "mean".to_owned(),
         }
     }
 
     pub(crate) fn show(&self, value: f64) -> String {
         match self.of.figure {
-            Estimated::Percentile(_) => latency(value),
-            _ => number(value),
+            Estimated::Mean | Estimated::Percentile(_) => latency(value),
+            Estimated::Transactions | Estimated::Queries => number(value),
         }
     }
 

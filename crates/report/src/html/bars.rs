@@ -58,7 +58,6 @@ pub(super) fn of_workload(digest: &Digest<'_>, workload: &str) -> Option<Chart> 
     })
 }
 
-/// The names of the transactions' kinds.
 fn kinds(trial: &Trial<'_>) -> Vec<String> {
     let of = trial.summary.operations.iter();
     let transactions = of.filter(|operation| operation.kind == OperationKind::Transaction);

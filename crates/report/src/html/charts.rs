@@ -33,14 +33,12 @@ pub(crate) fn of_workload(digest: &Digest<'_>, workload: &str) -> Vec<Chart> {
         .collect()
 }
 
-/// The points of one workload.
 pub(super) struct Context<'d, 'a> {
     pub(super) digest: &'d Digest<'a>,
     pub(super) workload: &'d str,
     /// The workload's points with figures; in a sweep over rates, only those with the most clients.
     pub(super) points: Vec<&'d Point<'a>>,
     pub(super) sweep: Sweep,
-    /// How many points have fewer clients than those.
     with_fewer_clients: usize,
 }
 
@@ -60,7 +58,6 @@ impl Sweep {
         }
     }
 
-    /// The value as text.
     fn text(self, point: &Point<'_>) -> String {
         match self {
             Self::Clients => count(point.clients as u64),

@@ -21,7 +21,6 @@ pub(crate) struct Frame<'d, 'a> {
     pub(crate) steps: Vec<MergedIntervals<'a>>,
     /// End of the last step, s.
     pub(crate) end: f64,
-    /// Intervals in one step.
     pub(crate) merged: usize,
 }
 

@@ -13,13 +13,11 @@ use crate::panels::Panels;
 use crate::svg::{Axis, Chart, Dot, Scale, Series, Size, Unit};
 use crate::turns;
 
-/// The size of the percentile spectrum.
 const WHOLE_ROW: Size = Size { is_wide: true, height: 260.0 };
 
 /// More percentiles than this clutter a plot.
 const PERCENTILES_MAX: usize = 4;
 
-/// The plots of one trial.
 #[derive(Debug, Default)]
 pub(crate) struct TrialCharts {
     /// When each client ran what, throughput, latency, the percentile spectrum of each operation, and the CPU of each

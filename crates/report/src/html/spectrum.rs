@@ -77,7 +77,6 @@ impl<'d, 'a> Context<'d, 'a> {
         few.unwrap_or_else(|| of(&last).into_iter().take(most).collect())
     }
 
-    /// Which points are shown when some are not.
     fn left_out(&self, shown: &[&Point<'_>]) -> Option<String> {
         if shown.len() == self.points.len() {
             return None;
@@ -101,7 +100,7 @@ impl<'d, 'a> Context<'d, 'a> {
     }
 }
 
-/// That a spectrum leaves out what was never answered; `None` when nothing was.
+/// A note that a spectrum leaves out transactions that were never answered; `None` when all were answered.
 pub(crate) fn unanswered<'s>(trials: impl Iterator<Item = &'s Summary>) -> Option<String> {
     let missing = sum(trials.map(|summary| summary.latency.unanswered));
     (missing > 0).then(|| {
@@ -113,7 +112,6 @@ pub(crate) fn unanswered<'s>(trials: impl Iterator<Item = &'s Summary>) -> Optio
     })
 }
 
-/// One line of a percentile spectrum.
 pub(crate) struct Spectrum {
     pub(crate) name: String,
     pub(crate) colour: usize,

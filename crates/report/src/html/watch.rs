@@ -87,7 +87,6 @@ fn of_host(frame: &Frame<'_, '_>, host: &Host) -> Vec<Chart> {
 struct Line {
     name: String,
     sample_windows: Vec<SampleWindow>,
-    /// Divisor of the values.
     unit: f64,
     /// Whether it shows the peaks instead of the means.
     is_peak: bool,
@@ -157,7 +156,7 @@ fn all_series(lines: &[Line]) -> Vec<Series> {
     lines.iter().enumerate().map(|(at, line)| line.series(at)).collect()
 }
 
-/// That a point stands for several samples; empty when each is one.
+/// A note that a point stands for several samples; empty when each is one.
 fn merged(lines: &[Line]) -> String {
     let most = lines.iter().map(|line| line.sample_windows.len()).max().unwrap_or_default();
     match most.div_ceil(POINTS_MAX) {

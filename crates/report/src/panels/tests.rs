@@ -14,7 +14,6 @@ const SECOND: Nanos = 1_000_000_000;
 /// panels use, and the series that changed or are gauges.
 const BEFORE: &str = include_str!("tidb-8.5/before.txt");
 const AFTER: &str = include_str!("tidb-8.5/after.txt");
-/// The kinds of servers as a record keeps them.
 const KINDS: &str = include_str!("tidb-8.5/server-kinds.json");
 
 /// A server with two pages of metrics 10 s apart.
@@ -199,7 +198,6 @@ fn pd_of_one_machine(leaders: [f64; 3]) -> Server {
     server("pd", "http://127.0.0.1:2379/metrics", &figures)
 }
 
-/// Figures of the findings on hosts and servers.
 fn figures_of(servers: Vec<Server>) -> Vec<String> {
     let is_watched = |it: &&Finding| matches!(it.subject, Subject::Host(_) | Subject::Server(_));
     with(servers, |trial| trial.findings.iter().filter(is_watched).map(finding::figures).collect())

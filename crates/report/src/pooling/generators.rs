@@ -66,7 +66,6 @@ fn on_clock(generator: &Generator, slot: Slot) -> Generator {
     }
 }
 
-/// Adds a later window.
 fn merge(one: &mut GeneratorRecord, more: GeneratorRecord) {
     one.host = one.host.take().or(more.host);
     one.clock = one.clock.or(more.clock);

@@ -9,7 +9,6 @@ use record::TrialRecord;
 
 use super::slot::Slot;
 
-/// The watched data of all windows.
 pub(super) fn pooled(windows: &[(&TrialRecord, Slot)]) -> Watched {
     let mut all = Watched::default();
     let mut known = HashMap::new();

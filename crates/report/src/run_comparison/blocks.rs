@@ -11,7 +11,6 @@ use crate::noise_floor;
 use crate::number::{percent, several};
 use crate::table::Table;
 
-/// A part of the comparison.
 pub(super) struct Block {
     pub(super) title: String,
     /// Empty when there is none.
@@ -19,14 +18,12 @@ pub(super) struct Block {
     pub(super) notes: Vec<String>,
 }
 
-/// How to read the verdicts.
 const NOTE: &str = "Ratios are those of the candidate to the baseline, of geometric means; with \"rounds\" the \
                     geometric mean of the ratios of rounds that measured both in turn. Faster, slower, more and \
                     less: the two-sided test shows a difference, and the ratio reaches the margin. No difference \
                     larger than: two one-sided tests show that it is below the margin; the number is the larger \
                     end of the 90 % interval.";
 
-/// All parts, in their order.
 pub(super) fn blocks(compared: &RunComparison<'_, '_>) -> Vec<Block> {
     let all = [
         Some(sides(compared)),
@@ -219,7 +216,6 @@ fn unmatched(compared: &RunComparison<'_, '_>) -> Option<Block> {
     })
 }
 
-/// The answer, to quote.
 fn conclusions(compared: &RunComparison<'_, '_>) -> Option<Block> {
     let notes: Vec<String> =
         super::conclusion::all(compared).iter().map(Conclusion::text).collect();
@@ -227,7 +223,6 @@ fn conclusions(compared: &RunComparison<'_, '_>) -> Option<Block> {
     (!notes.is_empty()).then(|| Block { title, table: Table::new(), notes })
 }
 
-/// The system of both sides.
 pub(super) fn system([baseline, candidate]: [&str; 2]) -> String {
     if baseline == candidate { baseline.to_owned() } else { format!("{baseline}, {candidate}") }
 }

@@ -9,7 +9,6 @@ use super::sides::{Matched, RunPoint, SIDES};
 use crate::conclusion::{Code, Conclusion, Values, behind_all, none_believed, of_loads};
 use crate::digest::Trial;
 
-/// Every sentence.
 pub(super) fn all(compared: &RunComparison<'_, '_>) -> Vec<Conclusion> {
     let pairs = compared.sides.systems.iter();
     pairs.flat_map(|systems| of_pair(compared, *systems)).collect()
@@ -26,7 +25,6 @@ fn of_pair<'a>(compared: &RunComparison<'_, 'a>, systems: [&'a str; 2]) -> Vec<C
     std::iter::once(speed).chain(crashes.map(|row| crashed(row, systems))).collect()
 }
 
-/// Which of two systems is faster.
 fn speed(
     compared: &RunComparison<'_, '_>,
     places: &[&Matched<'_, '_>],

@@ -7,7 +7,6 @@ use super::sides::{Matched, Sides};
 /// Crashes of two systems under the loads that both had.
 #[derive(Debug)]
 pub(super) struct CrashRow<'a> {
-    /// The system of each side.
     pub(super) systems: [&'a str; 2],
     /// Trials of each side, and those in which the server crashed.
     pub(super) cases: [Cases; 2],
@@ -46,7 +45,6 @@ impl CrashRow<'_> {
         self.cases.map(|cases| cases.failed as f64 / cases.all.max(1) as f64)
     }
 
-    /// Name of the verdict for programs.
     pub(super) fn code(&self) -> &'static str {
         let [baseline, candidate] = self.rates();
         match self.corrected < LEVEL {
@@ -56,7 +54,6 @@ impl CrashRow<'_> {
         }
     }
 
-    /// The verdict for people.
     pub(super) fn text(&self) -> &'static str {
         match self.code() {
             "more" => "crashes more often",

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::sides::{SIDES, Sides};
 use crate::digest::Digest;
 
-/// So many of a comparison are told to people.
+/// At most this many of a comparison are listed for people.
 const TOLD_MAX: usize = 10;
 
 /// Whether a trial counts among those of the systems. A trial whose system is not known may be of any of them.
@@ -28,7 +28,6 @@ fn of_run<'d>(
     plan.chain(trials.filter_map(|it| Some((number(it), it.damage.as_ref()?)))).collect()
 }
 
-/// For programs.
 pub(super) fn json(sides: &Sides<'_, '_>, side: usize, digest: &Digest<'_>) -> Vec<Value> {
     let value = |(trial, damage): (Option<usize>, &Damage)| {
         let line = (damage.line > 0).then_some(damage.line);

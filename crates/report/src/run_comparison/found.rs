@@ -18,18 +18,14 @@ pub(super) struct Found {
     pub(super) contrast: Contrast,
     /// The figure of the baseline and that of the candidate: geometric means; of parts, arithmetic ones.
     pub(super) values: [f64; 2],
-    /// Whether the change is a difference of parts.
     pub(super) is_part: bool,
-    /// The unit of repetition.
     pub(super) unit: Unit,
 }
 
-/// What counts as one repetition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
     /// A round that measured both sides.
     Round,
-    /// A trial.
     Trial,
     /// A run, with the mean of its trials: trials of one run share its data, its server and its machine's state.
     Run,
@@ -44,7 +40,6 @@ impl Unit {
         }
     }
 
-    /// So many of them.
     pub(crate) fn count(self, count: usize) -> String {
         let one = self.name().trim_end_matches('s');
         several(count as u64, one, self.name())
@@ -57,7 +52,6 @@ impl Found {
         self.as_change(self.contrast.difference)
     }
 
-    /// The interval of the change with this confidence.
     pub(super) fn interval(&self, confidence: f64) -> [f64; 2] {
         self.contrast.interval(confidence).map(|end| self.as_change(end))
     }
@@ -258,7 +252,6 @@ fn mean_of_run(figure: Figure, rounds: &[RoundFigure], of: fn(&RoundFigure) -> f
     }
 }
 
-/// The difference of parts of independent repetitions.
 fn of_parts(baseline: &[f64], candidate: &[f64]) -> Option<Found> {
     let contrast = Contrast::independent(baseline, candidate)?;
     let values = [arithmetic_mean(baseline), arithmetic_mean(candidate)];

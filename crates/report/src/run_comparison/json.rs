@@ -11,11 +11,9 @@ use super::{Outcome, Row, RunComparison, conclusion, damaged};
 use crate::conclusion::Conclusion;
 use crate::visible::pretty_json;
 
-/// Version of the format of this view.
 const VERSION: u32 = 1;
 
 impl RunComparison<'_, '_> {
-    /// One object.
     pub fn json(&self) -> String {
         let differences = self.differences.iter().map(|it| {
             json!({ "of": it.of, "fact": it.fact, SIDES[0]: it.values[0], SIDES[1]: it.values[1] })
@@ -55,7 +53,6 @@ fn runs(compared: &RunComparison<'_, '_>, side: usize) -> Vec<Value> {
     compared.sides.runs[side].iter().map(run).collect()
 }
 
-/// The keys that place a value.
 fn place(matched: &Matched<'_, '_>) -> Value {
     json!({
         "systems": { SIDES[0]: matched.systems[0], SIDES[1]: matched.systems[1] },

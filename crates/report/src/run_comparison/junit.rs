@@ -30,7 +30,6 @@ impl RunComparison<'_, '_> {
         )
     }
 
-    /// What differs besides.
     fn properties(&self) -> String {
         if self.differences.is_empty() {
             return String::new();

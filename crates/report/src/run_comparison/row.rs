@@ -13,10 +13,8 @@ use crate::number::{percent, signed_percent};
 /// A difference of failed parts below this does not matter: one in a thousand.
 const FAILED_LEAST: f64 = 0.001;
 
-/// A figure at a point.
 #[derive(Debug)]
 pub(super) struct Row {
-    /// Index of the point.
     pub(super) matched: usize,
     pub(super) figure: Figure,
     /// The figure of both sides, or why it is not compared.
@@ -27,7 +25,6 @@ pub(super) struct Row {
     pub(super) noise_floor: Option<f64>,
     /// Its own tests, not corrected.
     pub(super) tests: Tests,
-    /// The tests, corrected over the family.
     pub(super) corrected: Tests,
     pub(super) verdict: Option<Significance>,
     /// How many repetitions of each side are likely to decide; `None` when it is decided, and when no number is.
@@ -109,7 +106,6 @@ impl Row {
         })
     }
 
-    /// Name of the verdict for programs.
     pub(super) fn code(&self) -> &'static str {
         match self.verdict {
             None => "not-compared",
@@ -152,18 +148,15 @@ impl Row {
         }
     }
 
-    /// The change with its sign.
     pub(super) fn change(&self, change: f64) -> String {
         let percent = signed_percent(change);
         format!("{}{}", percent.trim_end_matches(" %"), self.unit())
     }
 
-    /// The size of a change.
     pub(super) fn size(&self, change: f64) -> String {
         format!("{}{}", digits(change), self.unit())
     }
 
-    /// Of a number in hundredths.
     fn unit(&self) -> &'static str {
         if self.figure.is_part() { " points" } else { " %" }
     }

@@ -4,13 +4,11 @@ use plan::Rate;
 
 use crate::digest::{Digest, Point, Trial, load_text};
 
-/// Names of the sides, in their order.
 pub(super) const SIDES: [&str; 2] = ["baseline", "candidate"];
 
 /// A run of a side, or one system of it.
 #[derive(Clone, Debug)]
 pub struct Selection<'d, 'a> {
-    /// The run.
     pub digest: &'d Digest<'a>,
     /// The name of its system or its variant; `None` for all.
     pub system: Option<String>,
@@ -24,9 +22,7 @@ pub struct Refusal(String);
 /// Two sides and what they have in common.
 #[derive(Debug)]
 pub(super) struct Sides<'d, 'a> {
-    /// The runs of each side.
     pub(super) runs: [Vec<&'d Digest<'a>>; 2],
-    /// The systems that are compared with each other.
     pub(super) systems: Vec<[&'a str; 2]>,
     /// The points that both sides have, in the order of the baseline.
     pub(super) matched: Vec<Matched<'d, 'a>>,
@@ -34,7 +30,6 @@ pub(super) struct Sides<'d, 'a> {
     pub(super) unmatched: Vec<String>,
 }
 
-/// A point of one run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RunPoint<'d, 'a> {
     pub(super) digest: &'d Digest<'a>,
@@ -44,7 +39,6 @@ pub(super) struct RunPoint<'d, 'a> {
 /// The same workload under the same load on both sides.
 #[derive(Debug)]
 pub(super) struct Matched<'d, 'a> {
-    /// The system of each side.
     pub(super) systems: [&'a str; 2],
     pub(super) workload: &'a str,
     pub(super) clients: usize,
@@ -60,7 +54,6 @@ impl Refusal {
 }
 
 impl<'d, 'a> RunPoint<'d, 'a> {
-    /// All trials of the point.
     pub(super) fn trials(self) -> impl Iterator<Item = &'d Trial<'a>> {
         self.point.trials.iter().map(move |at| &self.digest.trials[*at])
     }
@@ -151,14 +144,12 @@ impl<'d, 'a> Sides<'d, 'a> {
         Ok(found)
     }
 
-    /// The systems of a run of one side that are compared.
     pub(super) fn systems_of(&self, digest: &Digest<'_>, side: usize) -> Vec<&'a str> {
         let names = self.systems.iter().map(|names| names[side]);
         let has = |name: &&str| digest.points.iter().any(|point| point.system == *name);
         names.filter(has).collect()
     }
 
-    /// All percentiles of the runs' tables.
     pub(super) fn percentiles(&self) -> Vec<f64> {
         let headers = self.runs.iter().flatten().flat_map(|it| &it.run.header.percentiles);
         let mut all: Vec<f64> = headers.copied().collect();

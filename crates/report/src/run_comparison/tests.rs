@@ -44,7 +44,6 @@ fn at_rates(folder: &str, rates: &[u64]) -> Run {
     run
 }
 
-/// The comparison of two runs, as a value.
 fn compared(baseline: &Run, candidate: &Run, criteria: Criteria) -> Value {
     let digests = [Digest::new(baseline), Digest::new(candidate)];
     let [one, other] = [0, 1].map(|side| [selection(&digests[side], "")]);

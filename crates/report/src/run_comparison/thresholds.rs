@@ -10,7 +10,6 @@ use crate::compared_figure::Figure;
 pub struct Criteria {
     /// The least relative difference that matters.
     pub margin: f64,
-    /// When the candidate fails.
     pub thresholds: Vec<Threshold>,
     /// Whether a threshold that is not decided fails too.
     pub is_strict: bool,
@@ -31,11 +30,9 @@ enum Direction {
     Below,
 }
 
-/// A threshold at one point.
 #[derive(Debug)]
 pub(super) struct Check {
     pub(super) threshold: Threshold,
-    /// Index of the point.
     pub(super) matched: usize,
     pub(super) result: CheckResult,
     /// The change with its interval, or why there is none.
@@ -93,7 +90,6 @@ impl Threshold {
         }
     }
 
-    /// As it is written.
     pub(crate) fn text(self) -> String {
         let sign = match self.direction {
             Direction::Above => '>',
@@ -123,7 +119,6 @@ impl Threshold {
 }
 
 impl Check {
-    /// Whether the candidate fails by it.
     pub(super) fn is_failure(&self, is_strict: bool) -> bool {
         match self.result {
             CheckResult::Kept => false,
@@ -134,7 +129,6 @@ impl Check {
 }
 
 impl CheckResult {
-    /// For programs.
     pub(super) fn code(self) -> &'static str {
         match self {
             Self::Kept => "kept",
@@ -143,7 +137,6 @@ impl CheckResult {
         }
     }
 
-    /// For people.
     pub(super) fn text(self) -> &'static str {
         match self {
             Self::Kept => "kept",

@@ -23,7 +23,6 @@ impl RunComparison<'_, '_> {
         format!("{}\n", visible(all.trim_end()))
     }
 
-    /// For a repository or an issue.
     pub fn markdown(&self) -> String {
         let block = |Block { title, table, notes }: Block| {
             let table =

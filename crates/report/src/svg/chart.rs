@@ -5,7 +5,6 @@ use super::scale::Axis;
 /// A plot of series over two axes.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Chart {
-    /// The title and accessible name.
     pub(crate) title: String,
     /// The systems under test: product, version, storage.
     pub(crate) subtitle: String,
@@ -24,7 +23,6 @@ pub(crate) struct Chart {
     pub(crate) marks: Vec<Mark>,
     /// Labelled points of the x axis.
     pub(crate) moments: Vec<Moment>,
-    /// Size on the page.
     pub(crate) size: Size,
 }
 
@@ -35,34 +33,26 @@ pub(crate) struct Size {
     pub(crate) height: f64,
 }
 
-/// One line.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Series {
-    /// Its name in the legend.
     pub(crate) name: String,
     /// Index of colour and marker, from 0. Colours repeat with another dash pattern.
     pub(crate) colour: usize,
     /// Index of the dash pattern, from 0 (solid).
     pub(crate) dash: usize,
-    /// Whether each dot gets a marker.
     pub(crate) has_markers: bool,
-    /// Whether a line connects the dots.
     pub(crate) has_line: bool,
     /// Width of a bar from the x axis to each dot, in units of the x axis; without it the dots are joined by a line.
     pub(crate) bar_width: Option<f64>,
     pub(crate) dots: Vec<Dot>,
 }
 
-/// One point of a line.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Dot {
     pub(crate) x: f64,
     pub(crate) y: f64,
-    /// Ends of the error bar.
     pub(crate) error: Option<(f64, f64)>,
-    /// An arrow upwards.
     pub(crate) arrow: Option<Arrow>,
-    /// Text next to the point.
     pub(crate) label: Option<String>,
     /// Tooltip where scripts do not run.
     pub(crate) note: Option<String>,
@@ -87,18 +77,15 @@ pub(crate) struct Shade {
     pub(crate) from: f64,
     pub(crate) to: f64,
     pub(crate) kind: ShadeKind,
-    /// Tooltip.
     pub(crate) note: String,
 }
 
-/// Why a span is highlighted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ShadeKind {
     WarmUp,
     Outage,
     /// The load generator itself did not run.
     Stall,
-    /// The interval of a capacity.
     Capacity,
     /// The interval of the load with the highest throughput.
     Peak,
@@ -108,7 +95,6 @@ impl ShadeKind {
     pub(crate) const ALL: [Self; 5] =
         [Self::WarmUp, Self::Outage, Self::Stall, Self::Capacity, Self::Peak];
 
-    /// Its name in the legend.
     pub(crate) fn label(self) -> &'static str {
         match self {
             Self::WarmUp => "warm-up",
@@ -119,7 +105,6 @@ impl ShadeKind {
         }
     }
 
-    /// Its class in the style sheet.
     pub(crate) fn class(self) -> &'static str {
         match self {
             Self::WarmUp => "shade",
@@ -140,7 +125,6 @@ pub(crate) struct Band {
     pub(crate) fill: BandFill,
     /// Shown where the band is wide enough.
     pub(crate) label: String,
-    /// Tooltip.
     pub(crate) note: String,
 }
 
@@ -149,12 +133,10 @@ pub(crate) struct Band {
 pub(crate) enum BandFill {
     Even,
     Odd,
-    /// What it shows has failed.
     Failed,
 }
 
 impl BandFill {
-    /// Its class in the style sheet.
     pub(crate) fn class(self) -> &'static str {
         match self {
             Self::Even => "band",
@@ -176,7 +158,6 @@ pub(crate) struct Mark {
 pub(crate) struct Moment {
     pub(crate) x: f64,
     pub(crate) label: String,
-    /// Tooltip.
     pub(crate) note: String,
 }
 
@@ -192,7 +173,6 @@ impl Chart {
 }
 
 impl Series {
-    /// A line without markers.
     pub(crate) fn line(name: impl Into<String>, colour: usize, dots: Vec<Dot>) -> Self {
         Self {
             name: name.into(),

@@ -27,7 +27,6 @@ const DASHES: [&str; 8] = ["", "7 4", "2 3", "9 3 2 3", "14 4", "4 4", "9 3 2 3 
 /// A colour that comes again has the dash pattern this many places on.
 const DASH_SHIFT: usize = 2;
 
-/// What is drawn of a line with one point.
 const ONE_POINT: &str = "h3";
 
 /// Ticks of the x axis whose texts are closer than this lose theirs.
@@ -148,7 +147,6 @@ impl<'c> Drawing<'c> {
         if self.chart.size.is_wide { WIDTH_WIDE } else { WIDTH }
     }
 
-    /// Lower edge of the area.
     pub(super) fn bottom(&self) -> f64 {
         self.chart.size.height - BOTTOM
     }

@@ -18,14 +18,12 @@ const COST_EDGE: u32 = 200;
 const COST_MARKER: u32 = 20;
 const COST_LINE: u32 = 1;
 
-/// The texts of a plot.
 pub(super) struct Labels {
     pub(super) svg: String,
     /// How many had no room.
     pub(super) left_out: usize,
 }
 
-/// An area of the drawing.
 #[derive(Clone, Copy, Debug)]
 struct Area {
     left: f64,
@@ -52,7 +50,6 @@ impl Area {
 #[derive(Clone, Copy, Debug)]
 struct Spot {
     x: f64,
-    /// The baseline.
     y: f64,
     anchor: &'static str,
     area: Area,

@@ -5,9 +5,7 @@ use crate::number::{TimeUnit, latency, number, percent};
 /// How values are spread along an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scale {
-    /// Evenly, from zero.
     Linear,
-    /// By powers of ten.
     Log10,
     /// By powers of two, with a tick at each value that was measured: numbers of clients.
     Log2,
@@ -21,7 +19,6 @@ pub(crate) enum Scale {
 /// Kind of numbers on an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
-    /// Plain numbers.
     Number,
     /// Nanoseconds, each tick in the unit that suits it.
     Latency,
@@ -31,7 +28,6 @@ pub(crate) enum Unit {
     Seconds,
 }
 
-/// One axis with its range.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Axis {
     pub(crate) label: String,
@@ -138,7 +134,6 @@ impl Axis {
         ((at(value) - low) / (high - low)).clamp(0.0, 1.0)
     }
 
-    /// Ticks with their labels.
     pub(crate) fn ticks(&self) -> Vec<(f64, String)> {
         if self.scale == Scale::Names {
             return self.ticks.iter().copied().zip(self.names.iter().cloned()).collect();

@@ -18,7 +18,6 @@ const LEAST: usize = 2;
 /// A part of a table: some of its columns, each with its width.
 type Part = Vec<(usize, usize)>;
 
-/// The widths that a column can have.
 #[derive(Clone, Copy)]
 struct Widths {
     /// With all of its text on one line.
@@ -27,7 +26,6 @@ struct Widths {
     wrapped: usize,
     /// With names broken at spaces too.
     words: usize,
-    /// With words broken, though no numbers.
     broken: usize,
 }
 
@@ -105,7 +103,6 @@ impl Table {
         parts.into_iter().map(|part| [names.clone(), part].concat()).collect()
     }
 
-    /// The columns of each group.
     fn groups(&self) -> Vec<Vec<usize>> {
         let columns: Vec<usize> = (0..self.columns.len()).collect();
         let group = |at: &usize| self.columns[*at].group;
@@ -167,7 +164,6 @@ fn singles(columns: &[usize]) -> Vec<Vec<usize>> {
     columns.iter().map(|at| vec![*at]).collect()
 }
 
-/// The width of a line.
 fn total(part: &Part) -> usize {
     let gaps = GAP * part.len().saturating_sub(1);
     part.iter().map(|(_, width)| width).sum::<usize>() + gaps

@@ -12,9 +12,7 @@ use crate::number::{count, percent};
 use crate::operations::measured;
 use crate::table::Table;
 
-/// The caption of the table.
 pub(crate) const TITLE: &str = "Where the variance of the ratio lies";
-/// What the table shows.
 const NOTE: &str = "Where the variance of the ratio lies: standard deviations of the ratio of one round, as parts of it. Within rounds \
      is what differs from window to window, and between rounds what another start of the servers, or a slower change of the \
      machine, adds. The last column says which of more windows in a round or more rounds makes the interval narrower for the \
@@ -29,7 +27,6 @@ struct RatioVariance {
     /// Windows of each variant in a round, on average.
     windows: f64,
     purchase: Purchase,
-    /// The best number of windows, where there is one.
     best_windows: Option<f64>,
 }
 
@@ -143,7 +140,6 @@ pub(crate) fn note(group: &Group<'_, '_>) -> Option<String> {
     (!table(group).is_empty()).then(|| NOTE.to_owned())
 }
 
-/// As a value of report.json.
 pub(crate) fn json(group: &Group<'_, '_>, point: &Point<'_>) -> Option<Value> {
     let RatioVariance { levels, windows, purchase, best_windows } =
         RatioVariance::of(group, point)?;

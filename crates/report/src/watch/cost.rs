@@ -8,7 +8,6 @@ use crate::digest::{Digest, Point, Trial, load_text};
 use crate::number::number;
 use crate::table::Table;
 
-/// The subject of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Subject {
     Host,
@@ -31,7 +30,6 @@ impl Subject {
 /// Resource use of one process, host or server during the measured load.
 pub(crate) struct Cost {
     pub(crate) subject: Subject,
-    /// The host or server.
     pub(crate) source: String,
     /// The process; empty for hosts and servers.
     pub(crate) part: String,
@@ -90,7 +88,6 @@ pub(crate) fn by_point(digest: &Digest<'_>) -> Table {
     without_unknown(table)
 }
 
-/// The costs of one trial.
 pub(crate) fn table(trial: &Trial<'_>) -> Table {
     let mut table = columns(Table::new());
     of_trial(trial).iter().for_each(|cost| table.row(cells(cost)));

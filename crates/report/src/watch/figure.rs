@@ -4,7 +4,6 @@ use measure::Quantity;
 
 use crate::number::{count, latency, memory, number, percent};
 
-/// A value with its unit.
 pub(crate) fn show(quantity: Quantity, value: f64) -> String {
     match quantity {
         Quantity::CpuThreads | Quantity::Count => whole(value),

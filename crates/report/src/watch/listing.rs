@@ -19,7 +19,6 @@ pub(crate) struct Line {
     pub(crate) part: String,
     /// Name for programs.
     pub(crate) key: String,
-    /// Name for people.
     pub(crate) name: String,
     pub(crate) quantity: Quantity,
     pub(crate) sample_windows: Vec<SampleWindow>,
@@ -82,7 +81,6 @@ fn of_costs(trial: &Trial<'_>) -> impl Iterator<Item = Line> {
     })
 }
 
-/// All figures of a trial that have values.
 pub(crate) fn of_trial(trial: &Trial<'_>) -> Vec<Line> {
     let hosts = trial.hosts();
     let mut lines: Vec<Line> = hosts.iter().flat_map(of_host).collect();

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use measure::{CpuSpan, Nanos, WorkerCpu};
 
-/// The threads of this process.
 const TASKS: &str = "/proc/self/task";
 /// The time between two readings.
 const PERIOD_NS: Nanos = 100_000_000;
@@ -24,7 +23,6 @@ pub(super) struct Workers {
 }
 
 struct Worker {
-    /// Its file `schedstat`.
     file: PathBuf,
     log: CpuLog,
 }
@@ -83,7 +81,6 @@ impl Workers {
     }
 }
 
-/// The index of the worker that this thread is, if it is one.
 fn worker_of(task: &Path) -> Option<usize> {
     let name = fs::read_to_string(task.join("comm")).ok()?;
     name.trim_end().strip_prefix(engine::WORKER_THREAD)?.parse().ok()

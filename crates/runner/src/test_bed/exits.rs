@@ -19,7 +19,6 @@ impl TestBed<'_> {
         self.running.exited()
     }
 
-    /// The servers that have exited.
     pub(crate) fn lost_members(&self) -> Vec<LostMember> {
         self.running.lost_members()
     }

@@ -17,7 +17,6 @@ struct LogState {
     failure_texts: Vec<String>,
 }
 
-/// Whether to continue watching.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Continue {
     /// The last data were kept.

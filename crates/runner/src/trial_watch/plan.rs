@@ -20,12 +20,10 @@ const HOST_PERIOD_MIN: Duration = Duration::from_millis(250);
 const SERVER_PERIOD_MIN: Duration = Duration::from_secs(1);
 /// The longest period of questions to a server.
 const SERVER_PERIOD_MAX: Duration = Duration::from_secs(15);
-/// The number of answers that is enough for a trial.
-const ANSWERS: u32 = 600;
-/// How long an answer may take.
+/// The number of answers of a server that is enough for a trial.
+const ANSWERS_WANTED: u32 = 600;
 const ANSWER_BOUND: Duration = Duration::from_secs(10);
 
-/// Everything that is watched in one trial.
 pub(crate) struct WatchTargets {
     pub(super) host: HostWatch,
     pub(super) others: Vec<DescribedHost>,
@@ -48,7 +46,6 @@ pub(super) enum Peers {
     Tcp(Vec<SocketAddr>),
     /// Generators connect to them, and tell what their kernels count.
     OfGenerators(KnownGenerators),
-    /// There are none, for this reason.
     None(String),
 }
 
@@ -59,7 +56,6 @@ pub(super) struct Periods {
     pub(super) host: Duration,
     /// Time between two questions to a server.
     pub(super) server: Duration,
-    /// How long an answer may take.
     pub(super) answer: Duration,
 }
 
@@ -157,9 +153,10 @@ pub(crate) fn host_period(load: &LoadPlan) -> Duration {
 }
 
 impl Periods {
+    /// Servers are asked once an interval, or less often in a long trial: their answers are large.
     fn of(load: &LoadPlan) -> Self {
         let time = load.limit.time.map_or(Duration::ZERO, |time| load.warm_up.saturating_add(time));
-        let server = load.interval.max(time / ANSWERS);
+        let server = load.interval.max(time / ANSWERS_WANTED);
         Self {
             host: host_period(load),
             server: server.clamp(SERVER_PERIOD_MIN, SERVER_PERIOD_MAX),

@@ -10,7 +10,6 @@ use record::{TrialHeader, WorkloadRecord};
 
 use super::*;
 
-/// The run's writer, and the header of its only trial.
 fn run(out: &Path) -> (RunWriter, TrialHeader) {
     let header = RunHeader {
         least_difference: ::plan::LEAST_DIFFERENCE,

@@ -17,7 +17,6 @@ use crate::private_file;
 
 /// The longest path that fits the address of a unix socket, bytes.
 const SOCKET_PATH_BYTES_MAX: usize = 107;
-/// The file name of the socket.
 const SOCKET: &str = "server.sock";
 
 /// A server's folder. Dropping it removes it.

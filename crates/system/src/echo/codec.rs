@@ -9,7 +9,6 @@ use super::trpc::{self, Frames};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Malformed;
 
-/// The state of one connection.
 #[derive(Debug)]
 pub(super) struct Codec {
     /// The sizes for a connection that begins with neither protocol.
@@ -26,7 +25,6 @@ enum Protocol {
 }
 
 impl Codec {
-    /// The codec of a new connection.
     pub(super) fn new(sizes: Option<FixedSizes>) -> Self {
         Self { sizes, protocol: Protocol::Open(Vec::new()) }
     }
@@ -80,7 +78,6 @@ impl Codec {
 enum Beginning {
     /// Too few to tell.
     Partial,
-    /// Those of a tRPC frame.
     Frame,
     /// The client tells the sizes of its requests and of their answers.
     Sizes(FixedSizes),

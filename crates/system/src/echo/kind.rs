@@ -12,15 +12,33 @@ use driver::rpc::{Method, Protocol, Service};
 use driver::{Address, Timeouts};
 use net::Endpoint;
 use nix::sched::CpuSet;
+use plan::declared::{Choice, Number, choice, number};
 use plan::{Options, Problem};
 
 use crate::daemon::{Recipe, ServerFolder};
+use crate::options::{self, CPUS};
 use crate::ports::{Ports, local};
-use crate::{Daemon, Identity, Offer, ProgressListener, Running, System, command, options};
+use crate::{Daemon, Identity, Kind, Offer, ProgressListener, Running, System, command};
 
 /// How long one check may take whether the server listens.
 const CONNECT_BOUND: Duration = Duration::from_secs(1);
-const THREADS_MAX: u64 = 1024;
+const PROTOCOL: Choice<Protocol> = choice(
+    "protocol",
+    ("trpc", Protocol::Trpc),
+    // Clients tell the sizes, so that they are options of the workload alone.
+    &[("trpc", Protocol::Trpc), ("tcp", Protocol::Tcp { announces: true })],
+    "trpc: the body of each request comes back; tcp: requests and answers of fixed sizes, which \
+     the workload sets",
+);
+const THREADS: Number<u64> = number("threads", 1, 1..=1_024, "number of event loops, 1 to 1024");
+
+pub(crate) static KIND: Kind = Kind {
+    name: "echo",
+    summary: "dyno's own echo server, which dyno starts as a process and stops after the run",
+    argument: "echo",
+    options: &[&PROTOCOL, &THREADS, &CPUS],
+    read,
+};
 
 #[derive(Clone, Debug)]
 struct Echo {
@@ -31,7 +49,6 @@ struct Echo {
 /// The settings of an echo server in a process of its own.
 #[derive(Clone, Debug)]
 pub struct EchoProcess {
-    /// The number of its threads.
     pub threads: NonZero<usize>,
     /// The CPUs that it may use; all of them when `None`.
     pub cpus: Option<CpuSet>,
@@ -44,14 +61,10 @@ impl Default for EchoProcess {
 }
 
 /// Reads the options of an echo server.
-pub(crate) fn read(options: &Options, _folder: &Path) -> Result<Box<dyn System>, Vec<Problem>> {
+fn read(options: &Options, _folder: &Path) -> Result<Box<dyn System>, Vec<Problem>> {
     let mut reader = options.reader();
-    // Clients tell the sizes, so that they are options of the workload alone.
-    let tcp = Protocol::Tcp { announces: true };
-    let protocols = [("trpc", Protocol::Trpc), ("tcp", tcp)];
-    let protocol = reader.choice("protocol", Protocol::Trpc, &protocols);
-    let threads = reader.integer("threads", 1, 1..=THREADS_MAX);
-    let threads = usize::try_from(threads).ok().and_then(NonZero::new);
+    let protocol = PROTOCOL.read(&mut reader);
+    let threads = usize::try_from(THREADS.read(&mut reader)).ok().and_then(NonZero::new);
     let threads = threads.unwrap_or(NonZero::<usize>::MIN);
     let cpus = options::cpus(&mut reader);
     reader.finish()?;
@@ -109,7 +122,6 @@ impl EchoProcess {
 
 #[derive(Debug)]
 struct EchoRecipe {
-    /// dyno itself.
     program: PathBuf,
     settings: EchoProcess,
 }

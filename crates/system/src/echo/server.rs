@@ -13,7 +13,6 @@ use net::{Accepted, Clock, Handle, Listener, Nanos, Remote, Runtime};
 
 use super::connection::serve;
 
-/// The options of an [`EchoServer`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EchoOptions {
     /// The address to listen on; the kernel chooses port 0.
@@ -46,9 +45,7 @@ struct LoopHandle {
     remote: Remote,
 }
 
-/// A task of a loop.
 enum Task {
-    /// Serve a connection.
     Serve(Accepted),
     /// Accept connections and share them out among these loops.
     Accept(TcpListener, Vec<LoopHandle>),
@@ -75,7 +72,6 @@ impl EchoServer {
         Ok(server)
     }
 
-    /// The address on which it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }

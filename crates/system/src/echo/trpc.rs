@@ -9,7 +9,6 @@ use super::codec::Malformed;
 
 /// The first bytes of every frame.
 pub(super) const MAGIC: [u8; 2] = [0x09, 0x30];
-/// Length of the frame head.
 const HEAD_BYTES: usize = 16;
 /// The longest frame, which is also the limit of the protocol's own servers.
 const FRAME_BYTES_MAX: usize = 10 * 1024 * 1024;
@@ -24,7 +23,6 @@ const DECODE_ERROR: u64 = 1;
 /// `call_type` of a request that is not answered.
 const ONE_WAY: u64 = 1;
 
-/// The frames of one connection.
 #[derive(Debug, Default)]
 pub(super) struct Frames {
     /// The beginning of a frame that is not whole yet.
@@ -225,7 +223,6 @@ fn varint(bytes: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// Skips a value of this length.
 fn skip(bytes: &mut &[u8], length: u64) -> Option<u64> {
     *bytes = bytes.get(usize::try_from(length).ok()?..)?;
     Some(length)

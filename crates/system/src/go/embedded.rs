@@ -16,19 +16,14 @@ use crate::{ProgressEvent, ProgressListener};
 /// A server and the files it is built from.
 #[derive(Clone, Debug)]
 pub(crate) struct EmbeddedProgram<'a> {
-    /// Its name in messages.
     pub(crate) name: &'a str,
-    /// The file name of the program.
     pub(crate) program: &'a str,
     /// The folder of its builds in the cache folder.
     pub(crate) cache: &'a str,
     /// The files by their paths below a common folder. The first is the `go.mod` of the module to build in.
     pub(crate) files: &'a [(&'a str, &'a str)],
-    /// The package of the program.
     pub(crate) package: &'a str,
-    /// Arguments of `go build`.
     pub(crate) arguments: Vec<String>,
-    /// Environment of the build.
     pub(crate) environment: Vec<(String, String)>,
     /// What the first build takes, for the user.
     pub(crate) first_time: &'a str,

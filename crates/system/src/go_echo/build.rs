@@ -33,12 +33,9 @@ const GRPC: Files = files!(
     "echo/echo.go"
 );
 
-/// An echo server in Go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EchoServer {
-    /// That of trpc-go.
     Trpc,
-    /// That of grpc-go.
     Grpc,
 }
 

@@ -7,22 +7,62 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use driver::Timeouts;
 use measure::Identity;
+use plan::declared::{Choice, Named, Number, Time, choice, named, number, time};
 use plan::{OptionReader, Options, Problem};
 
 use super::EchoServer;
 use super::report::identity;
 use super::server::{Echo, Settings};
 use crate::daemon::Daemon;
+use crate::options::{self, BINARY, CPUS, ENV, GOAMD64};
 use crate::programs::is_executable;
-use crate::{Offer, ProgressListener, Running, System, options};
+use crate::{Kind, Offer, ProgressListener, Running, System};
 
-/// The time-out of trpc-echo when the plan sets none.
-const TRPC_TIMEOUT: Duration = Duration::from_secs(1);
-/// Most event loops of a transport, and most goroutines that handle requests.
-const POLLERS_MAX: u64 = 1_024;
-const WORKERS_MAX: u64 = 65_536;
-/// Most rounds of the fixed loop of a request: about a second.
-const SPIN_MAX: u64 = 1_000_000_000;
+const MODE: Choice<bool> = choice(
+    "mode",
+    ("async", true),
+    &[("async", true), ("sync", false)],
+    "async: requests of one connection are handled at the same time; sync: one after the other",
+);
+const POLLERS: Number<u64> =
+    number("pollers", 1, 1..=1_024, "event loops of the transport tnet, 1 to 1024");
+const WORKERS: Number<u64> = number(
+    "workers",
+    0,
+    0..=65_536,
+    "goroutines that handle requests, 0 to 65536; 0: a new one for each request",
+);
+const TRPC_TIMEOUT: Time = timeout_option(("1s", Duration::from_secs(1)));
+const GRPC_TIMEOUT: Time = timeout_option(("0s", Duration::ZERO));
+const DELAY: Time = time(
+    "delay",
+    ("0s", Duration::ZERO),
+    "how long each answer is held back, as a service behind it would do",
+);
+/// The most rounds take about a second.
+const SPIN: Number<u64> =
+    number("spin", 0, 0..=1_000_000_000, "rounds of a fixed loop for each request, 1 to 2 ns each");
+const PROGRAM: Named = named(BINARY, "built once from its Go module", "the server's program");
+
+const fn timeout_option(default: (&'static str, Duration)) -> Time {
+    time("timeout", default, "limit for handling a request, after which it fails; \"0s\" for none")
+}
+
+pub(crate) static TRPC: Kind = Kind {
+    name: "trpc-echo",
+    summary: "a server of trpc-go that echoes; dyno builds it, starts it and stops it after the run",
+    argument: "trpc-echo",
+    options: &[&MODE, &POLLERS, &TRPC_TIMEOUT, &DELAY, &SPIN, &PROGRAM, &GOAMD64, &ENV, &CPUS],
+    read: read_trpc,
+};
+
+pub(crate) static GRPC: Kind = Kind {
+    name: "grpc-echo",
+    summary: "a server of grpc-go that echoes; dyno builds it, starts it and stops it after the run",
+    argument: "grpc-echo",
+    options: &[&WORKERS, &GRPC_TIMEOUT, &DELAY, &SPIN, &PROGRAM, &GOAMD64, &ENV, &CPUS],
+    read: read_grpc,
+};
 
 #[derive(Clone, Debug)]
 struct Managed {
@@ -35,33 +75,34 @@ struct Managed {
 }
 
 /// Reads the options of a managed trpc-echo; a relative `binary` is relative to `folder`.
-pub(crate) fn read_trpc(options: &Options, folder: &Path) -> Result<Box<dyn System>, Vec<Problem>> {
+fn read_trpc(options: &Options, folder: &Path) -> Result<Box<dyn System>, Vec<Problem>> {
     let mut reader = options.reader();
-    let modes = [("async", true), ("sync", false)];
-    let mut flags = vec![
-        format!("--async={}", reader.choice("mode", true, &modes)),
-        format!("--pollers={}", reader.integer("pollers", 1, 1..=POLLERS_MAX)),
+    let flags = vec![
+        format!("--async={}", MODE.read(&mut reader)),
+        format!("--pollers={}", POLLERS.read(&mut reader)),
+        timeout(&mut reader, &TRPC_TIMEOUT),
     ];
-    flags.push(timeout(&mut reader, TRPC_TIMEOUT));
     read(EchoServer::Trpc, flags, reader, folder)
 }
 
 /// Reads the options of a managed grpc-echo; a relative `binary` is relative to `folder`.
-pub(crate) fn read_grpc(options: &Options, folder: &Path) -> Result<Box<dyn System>, Vec<Problem>> {
+fn read_grpc(options: &Options, folder: &Path) -> Result<Box<dyn System>, Vec<Problem>> {
     let mut reader = options.reader();
-    let mut flags = vec![format!("--workers={}", reader.integer("workers", 0, 0..=WORKERS_MAX))];
-    flags.push(timeout(&mut reader, Duration::ZERO));
+    let flags = vec![
+        format!("--workers={}", WORKERS.read(&mut reader)),
+        timeout(&mut reader, &GRPC_TIMEOUT),
+    ];
     read(EchoServer::Grpc, flags, reader, folder)
 }
 
 /// The limit for handling a request. tRPC counts it in whole milliseconds.
-fn timeout(reader: &mut OptionReader<'_>, default: Duration) -> String {
-    let timeout = reader.duration("timeout", default);
+fn timeout(reader: &mut OptionReader<'_>, option: &Time) -> String {
+    let timeout = option.read(reader);
     if !timeout.subsec_nanos().is_multiple_of(1_000_000) {
         let message = "`timeout` is no whole number of milliseconds";
-        reader.reject("timeout", message, "write a time such as \"500ms\"; \"0s\" is no limit");
+        reader.reject(option.name, message, "write a time such as \"500ms\"; \"0s\" is no limit");
     }
-    duration_flag("timeout", timeout)
+    duration_flag(option.name, timeout)
 }
 
 fn duration_flag(name: &str, time: Duration) -> String {
@@ -75,17 +116,17 @@ fn read(
     mut reader: OptionReader<'_>,
     folder: &Path,
 ) -> Result<Box<dyn System>, Vec<Problem>> {
-    flags.push(duration_flag("delay", reader.duration("delay", Duration::ZERO)));
-    flags.push(format!("--spin={}", reader.integer("spin", 0, 0..=SPIN_MAX)));
-    let binary = reader.text("binary").map(|binary| options::program(folder, &binary));
-    let goamd64 = options::goamd64(&mut reader);
+    flags.push(duration_flag("delay", DELAY.read(&mut reader)));
+    flags.push(format!("--spin={}", SPIN.read(&mut reader)));
+    let binary = reader.text(BINARY).map(|binary| options::program(folder, &binary));
+    let goamd64 = GOAMD64.read(&mut reader).map(str::to_owned);
     if binary.is_some() && goamd64.is_some() {
         let message = "`binary` names a server, so nothing is built";
-        reader.reject("binary", message, "take out `binary` or `goamd64`");
+        reader.reject(BINARY, message, "take out `binary` or `goamd64`");
     }
-    let environment = reader.settings("env");
+    let environment = reader.settings(ENV.name);
     let mut unreported_settings = environment.clone();
-    for (name, setting) in [("GOAMD64", goamd64.clone()), ("cpus", reader.text("cpus"))] {
+    for (name, setting) in [("GOAMD64", goamd64.clone()), ("cpus", reader.text(CPUS.name))] {
         unreported_settings.extend(setting.map(|setting| (name.to_owned(), setting)));
     }
     let settings = Settings { flags, environment, cpus: options::cpus(&mut reader) };
@@ -94,7 +135,6 @@ fn read(
 }
 
 impl Managed {
-    /// The program: that of the plan, or a build.
     fn program(&self, listener: &mut ProgressListener<'_>) -> anyhow::Result<PathBuf> {
         match &self.binary {
             Some(binary) if !is_executable(binary) => {

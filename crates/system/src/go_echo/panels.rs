@@ -11,16 +11,13 @@ use crate::watch::panels::{cpu, garbage_collections, goroutines, line, marks, me
 const REQUESTS: &str = "rpc_requests_total";
 const RESPONSES: &str = "rpc_responses_total";
 
-/// How trpc-echo counts requests.
 pub(crate) const COUNTED_BY_TRPC: StatementCounter = counted("trpc-echo");
-/// How grpc-echo counts requests.
 pub(crate) const COUNTED_BY_GRPC: StatementCounter = counted("grpc-echo");
 
 const fn counted(role: &'static str) -> StatementCounter {
     StatementCounter { beside: &[RESPONSES], ..StatementCounter::plain(role, REQUESTS) }
 }
 
-/// The kind of these servers.
 pub(crate) fn server_kinds() -> Vec<ServerKind> {
     let rate = |name: &str, counter: &str| line(name, MetricQuery::new(Rate, counter));
     let requests = vec![rate("received", REQUESTS), rate("answered", RESPONSES)];

@@ -19,7 +19,6 @@ const PAGE_BOUND: Duration = Duration::from_secs(1);
 /// Settings of a server before its start.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Settings {
-    /// Its flags other than addresses.
     pub(super) flags: Vec<String>,
     /// Its environment variables, such as `GOMAXPROCS`.
     pub(super) environment: Vec<(String, String)>,
@@ -27,7 +26,6 @@ pub(super) struct Settings {
     pub(super) cpus: Option<CpuSet>,
 }
 
-/// How an echo server is started.
 #[derive(Debug)]
 pub(super) struct Echo {
     pub(super) server: EchoServer,

@@ -1,5 +1,6 @@
 //! Plans are read into systems; errors in plans come with a correction.
 
+use plan::declared::infos;
 use plan::{Noise, PhaseSql, ServiceDistribution, SimulatedSystem, Stall};
 
 use super::*;
@@ -40,7 +41,7 @@ fn every_kind_of_the_catalogue_is_read_and_knows_its_options() {
     for kind in catalogue() {
         let wrong = problems(kind.name, "no_such_option = 1");
         assert!(wrong.contains("unknown key `no_such_option`"), "{}: {wrong}", kind.name);
-        for option in kind.options {
+        for option in infos(kind.options) {
             assert!(wrong.contains(option.name), "{} does not know {}", kind.name, option.name);
         }
     }

@@ -7,10 +7,10 @@ use anyhow::{Context, bail};
 use nix::unistd::geteuid;
 
 use crate::daemon::ServerFolder;
+use crate::mysql::{USER, native_hash};
 use crate::process::command;
 use crate::programs::{find, is_executable};
 use crate::secret::Secret;
-use crate::secret::USER;
 use crate::subprocess::run_to_end;
 use crate::{ProgressEvent, ProgressListener};
 
@@ -20,7 +20,6 @@ const INSTALL_BOUND: Duration = Duration::from_secs(10 * 60);
 /// MariaDB's programs on this machine.
 #[derive(Clone, Debug)]
 pub(super) struct Programs {
-    /// The server.
     pub server: PathBuf,
     /// The program that makes a data folder.
     install: PathBuf,
@@ -84,7 +83,7 @@ impl Programs {
 /// The statements that leave root as the only login account, on this machine and with a password. The IP address is
 /// there for a server that does not look up names (`skip-name-resolve`).
 fn make_accounts(secret: &Secret) -> String {
-    let hash = secret.native_hash();
+    let hash = native_hash(&secret.password());
     let make = |host: &str| {
         format!(
             "CREATE OR REPLACE USER {USER}@'{host}' IDENTIFIED BY PASSWORD '{hash}';\n\

@@ -9,9 +9,10 @@ use nix::sched::CpuSet;
 use super::install::{Programs, as_root};
 use crate::account::Account;
 use crate::daemon::{Daemon, Recipe, ServerFolder, ignore_progress};
+use crate::mysql::MANAGED;
 use crate::ports::Ports;
 use crate::process::command;
-use crate::secret::Secret;
+use crate::secret::{ManagedLogin, Secret};
 use crate::{ProgressEvent, ProgressListener};
 
 /// Settings that differ from the server's defaults. A sweep to many clients must not be refused, and statements must
@@ -22,6 +23,9 @@ const DEFAULTS: [&str; 4] = [
     "--secure-file-priv=/dev/null",
     "--skip-symbolic-links",
 ];
+
+/// The account that the packages of MariaDB create.
+const ACCOUNT: &str = "mysql";
 
 /// Settings of a server before its start.
 #[derive(Clone, Debug, Default)]
@@ -56,9 +60,9 @@ pub(super) fn start_watched(
     listener: &mut ProgressListener<'_>,
 ) -> anyhow::Result<Daemon> {
     let programs = Programs::find(settings.binary.as_deref())?;
-    let account = Account::choose(settings.user.as_deref())?;
+    let account = Account::choose(settings.user.as_deref(), ACCOUNT)?;
     if settings.user.is_none()
-        && let Some(note) = account.as_ref().and_then(Account::note)
+        && let Some(note) = account.as_ref().and_then(|account| account.note(ACCOUNT))
         && listener(ProgressEvent::Note(&note)).is_break()
     {
         bail!("interrupted before MariaDB was started");
@@ -67,7 +71,6 @@ pub(super) fn start_watched(
     Daemon::start(MariaDb { programs, settings, account, secret }, scratch, listener)
 }
 
-/// How MariaDB is started.
 #[derive(Debug)]
 struct MariaDb {
     programs: Programs,
@@ -110,6 +113,10 @@ impl Recipe for MariaDb {
 
     fn account(&self) -> Option<Account> {
         self.account.clone()
+    }
+
+    fn login(&self) -> Option<&'static ManagedLogin> {
+        Some(&MANAGED)
     }
 
     fn secret(&self) -> Option<&Secret> {

@@ -82,8 +82,15 @@ fn several_urls_are_one_system_with_several_hosts() {
     let options = Options::parse("url = [\"mysql://u@a:4000/d\", \"mysql://u@b:4001/d\"]").unwrap();
     let mut reader = options.reader();
     let hosts = url(&mut reader).unwrap().hosts;
-    let names: Vec<String> = hosts.iter().map(ToString::to_string).collect();
+    let names: Vec<String> = hosts.iter().map(|host| host.with_port(3306)).collect();
     assert_eq!(names, ["a:4000", "b:4001"]);
     let wrong = problems("url = [\"mysql://u@a:4000/d\", \"mysql://u@b:4001/other\"]");
     assert_eq!(wrong, "the URLs differ in more than their hosts");
+}
+
+/// As MariaDB 10.11 answers to `SELECT PASSWORD('secret')`.
+#[test]
+fn the_hash_is_that_of_the_server() {
+    let hash = native_hash(&Password::new("secret"));
+    assert_eq!(hash, "*14E65567ABDB5135D0CFD9A70B3032C179A49EE7");
 }

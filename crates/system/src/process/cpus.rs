@@ -11,7 +11,6 @@ pub fn parse(text: &str) -> Result<CpuSet, String> {
     Ok(cpu_set(&CpuList::parse(text)?))
 }
 
-/// The set for the kernel.
 pub(crate) fn cpu_set(cpus: &CpuList) -> CpuSet {
     let mut set = CpuSet::new();
     for cpu in cpus.numbers() {

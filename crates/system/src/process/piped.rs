@@ -15,11 +15,8 @@ pub struct PipedProcess(Process);
 /// This side's ends of the pipes.
 #[derive(Debug)]
 pub struct Pipes {
-    /// To its standard input.
     pub input: PipeWriter,
-    /// From its standard output.
     pub output: PipeReader,
-    /// From its standard error.
     pub errors: PipeReader,
 }
 
@@ -38,7 +35,6 @@ impl PipedProcess {
         Ok((Self(process), Pipes { input, output, errors }))
     }
 
-    /// Its process id.
     pub fn pid(&self) -> u32 {
         self.0.pid()
     }

@@ -42,7 +42,6 @@ impl ProcessReference {
         self.began
     }
 
-    /// Whether it still runs.
     pub fn is_alive(&self) -> bool {
         began(self.pid) == Some(self.began)
     }

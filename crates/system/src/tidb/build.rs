@@ -8,18 +8,15 @@ use crate::go::{EmbeddedProgram, level_environment};
 /// The module that requires TiDB, and that needs this very version of Go: others compile servers that do not start.
 const GO_MOD: &str = include_str!("../../../../systems/tidb/go.mod");
 const GO_SUM: &str = include_str!("../../../../systems/tidb/go.sum");
-/// The package of the server within it.
 const PACKAGE: &str = "github.com/pingcap/tidb/cmd/tidb-server";
 /// The version that is compiled into TiDB: a module knows its commit, but not its release.
 const RELEASE: &str = "v8.5.99-ac41d7e3c8fc";
-/// The variable in which TiDB keeps its version.
 const RELEASE_VARIABLE: &str = "github.com/pingcap/tidb/pkg/parser/mysql.TiDBReleaseVersion";
 
 const FIRST_TIME: &str = "building TiDB from its Go module, once: 8 to 9 minutes on two cores that \
                           have nothing else to do, with 5 GB of downloads and intermediate results \
                           (go's own caches) and 3.3 GB of memory";
 
-/// The options of a build.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BuildOptions {
     /// The level of x86-64 instructions that the compiler may use, `v1` to `v4`; `v1` when not set.

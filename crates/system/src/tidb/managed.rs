@@ -3,24 +3,47 @@
 use std::path::Path;
 
 use driver::Timeouts;
+use plan::declared::{self, Named, named};
 use plan::{OptionReader, Options, Problem};
 
 use super::members::members;
 use super::playground::Playground;
-use super::setup::ServerSetup;
+use super::setup::{SETTINGS, ServerSetup};
 use super::source::{Choice, Program, Source};
 use super::{BuildOptions, RESERVED_ARGUMENTS, Settings, Storage, TiDb};
 use crate::daemon::Daemon;
+use crate::mysql::PS;
+use crate::options::{self, ARGUMENTS, BINARY, CPUS, ENV, GOAMD64};
 use crate::secret::Secret;
-use crate::{ProgressListener, Running, System, options};
+use crate::{Kind, ProgressListener, Running, System};
 
-/// The values of `source` in a plan.
-const SOURCES: [(&str, Source); 4] = [
+const PROGRAM: Named = named(BINARY, "found by `source`", "the server's program");
+const SOURCE: declared::Choice<Source> = declared::choice(
+    "source",
     ("any", Source::Any),
-    ("path", Source::Path),
-    ("tiup", Source::TiUp),
-    ("build", Source::Build),
-];
+    &[
+        ("any", Source::Any),
+        ("path", Source::Path),
+        ("tiup", Source::TiUp),
+        ("build", Source::Build),
+    ],
+    "path: tidb-server on PATH; tiup: tiup playground; build: built once from its Go module; \
+     any: the first of these that is available",
+);
+const CONFIG: Named = named("config", "none", "configuration file of TiDB");
+const VARIABLES: Named = named(
+    SETTINGS,
+    "the server's own",
+    "global variables that are set after the start, such as { tidb_txn_mode = \"optimistic\" }",
+);
+
+pub(crate) static KIND: Kind = Kind {
+    name: "tidb",
+    summary: "a TiDB server that dyno finds or builds, starts with temporary data and stops after the run",
+    argument: "tidb, or tidb:PATH of a tidb-server",
+    options: &[&PROGRAM, &SOURCE, &GOAMD64, &CONFIG, &ARGUMENTS, &ENV, &VARIABLES, &CPUS, &PS],
+    read,
+};
 
 #[derive(Clone, Debug)]
 struct Managed {
@@ -32,36 +55,36 @@ struct Managed {
 }
 
 /// Reads the options of a managed TiDB; relative files are relative to `folder`.
-pub(crate) fn read(options: &Options, folder: &Path) -> Result<Box<dyn System>, Vec<Problem>> {
+fn read(options: &Options, folder: &Path) -> Result<Box<dyn System>, Vec<Problem>> {
     let mut reader = options.reader();
     let choice = choice(&mut reader, folder);
     let settings = Settings {
-        arguments: options::arguments(&mut reader, "arguments", &RESERVED_ARGUMENTS),
-        config: options::file(&mut reader, "config", folder),
-        environment: reader.settings("env"),
+        arguments: options::arguments(&mut reader, ARGUMENTS.name, &RESERVED_ARGUMENTS),
+        config: options::file(&mut reader, CONFIG.name, folder),
+        environment: reader.settings(ENV.name),
         cpus: options::cpus(&mut reader),
     };
     let setup = ServerSetup::read(&mut reader);
-    let unreported_settings = unreported_settings(&choice, &settings, reader.text("cpus"));
+    let unreported_settings = unreported_settings(&choice, &settings, reader.text(CPUS.name));
     reader.finish()?;
     Ok(Box::new(Managed { choice, settings, setup, unreported_settings }))
 }
 
 /// Where the server comes from. Options of a build imply that it is built.
 fn choice(reader: &mut OptionReader<'_>, folder: &Path) -> Choice {
-    let binary = reader.text("binary").map(|binary| options::program(folder, &binary));
-    let is_source_said = reader.is_given("source");
-    let source = reader.choice("source", Source::default(), &SOURCES);
-    let goamd64 = options::goamd64(reader);
+    let binary = reader.text(BINARY).map(|binary| options::program(folder, &binary));
+    let is_source_said = reader.is_given(SOURCE.name);
+    let source = SOURCE.read(reader);
+    let goamd64 = GOAMD64.read(reader).map(str::to_owned);
     if binary.is_some() && (is_source_said || goamd64.is_some()) {
         let message = "`binary` names a server, so nothing is looked for or built";
-        reader.reject("binary", message, "take out `binary`, or `source` and `goamd64`");
+        reader.reject(BINARY, message, "take out `binary`, or `source` and `goamd64`");
     }
     let source = match (source, &goamd64) {
         (Source::Any | Source::Build, Some(_)) => Source::Build,
         (source, Some(_)) => {
             let message = "`goamd64` is about a build, and `source` wants none";
-            reader.reject("goamd64", message, "set source = \"build\", or leave it out");
+            reader.reject(GOAMD64.name, message, "set source = \"build\", or leave it out");
             source
         }
         (source, None) => source,

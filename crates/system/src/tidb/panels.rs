@@ -82,7 +82,6 @@ fn statements() -> Vec<Panel> {
     ]
 }
 
-/// Requests of TiDB to its storage.
 fn storage() -> Vec<Panel> {
     let command = |function: MetricFunction| {
         vec![line("", MetricQuery::new(function, COMMAND).with("scope", "general").by("type"))]
@@ -95,7 +94,6 @@ fn storage() -> Vec<Panel> {
     ]
 }
 
-/// Outcomes of transactions.
 fn transactions() -> Vec<Panel> {
     let of = MetricQuery::new;
     vec![
@@ -140,7 +138,6 @@ fn transactions() -> Vec<Panel> {
     ]
 }
 
-/// Go's runtime.
 fn runtime() -> Vec<Panel> {
     vec![
         panel(

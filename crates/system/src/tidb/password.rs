@@ -10,6 +10,7 @@ use plan::Password;
 use super::USER;
 use crate::ProgressListener;
 use crate::ask::rows;
+use crate::mysql::native_hash;
 use crate::ports::local;
 use crate::secret::Secret;
 
@@ -18,7 +19,7 @@ const QUESTION: &str = "SELECT 1";
 
 /// The statement that sets root's password; it contains only the hash.
 pub(super) fn set_password(secret: &Secret) -> String {
-    let hash = secret.native_hash();
+    let hash = native_hash(&secret.password());
     format!("ALTER USER '{USER}'@'%' IDENTIFIED WITH 'mysql_native_password' AS '{hash}'")
 }
 

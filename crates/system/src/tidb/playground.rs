@@ -11,16 +11,16 @@ use nix::sched::CpuSet;
 use super::Settings;
 use super::password::demand_password;
 use crate::daemon::{Daemon, Program, Recipe, ServerFolder};
+use crate::mysql::MANAGED;
 use crate::ports::{Ports, local};
 use crate::process::toolchain_command;
 use crate::running::SystemHandle;
-use crate::secret::Secret;
+use crate::secret::{ManagedLogin, Secret};
 use crate::{LostMember, MetricsEndpoint, ProgressListener, ServerProcess};
 
 /// The role of the process that dyno starts.
 const ROLE: &str = "tiup";
 
-/// A running playground.
 pub(super) struct Playground {
     pub(super) daemon: Daemon,
     /// The pages on which its servers expose their metrics, once they are known.
@@ -44,7 +44,6 @@ impl Playground {
     }
 }
 
-/// How a playground is started.
 #[derive(Debug)]
 struct TiUp {
     tiup: PathBuf,
@@ -73,6 +72,10 @@ impl Recipe for TiUp {
 
     fn cpus(&self) -> Option<CpuSet> {
         self.settings.cpus
+    }
+
+    fn login(&self) -> Option<&'static ManagedLogin> {
+        Some(&MANAGED)
     }
 
     fn secret(&self) -> Option<&Secret> {

@@ -9,10 +9,11 @@ use nix::sched::CpuSet;
 
 use super::password::{demand_password, set_password};
 use crate::daemon::{Daemon, Recipe, ServerFolder, ignore_progress};
+use crate::mysql::MANAGED;
 use crate::ports::{Ports, local};
 use crate::process::command;
 use crate::programs::program_output;
-use crate::secret::Secret;
+use crate::secret::{ManagedLogin, Secret};
 use crate::{MetricsEndpoint, ProgressListener};
 
 /// Settings of a server before its start.
@@ -60,7 +61,6 @@ const FIRST_STATEMENTS: &str = "initialize-sql-file";
 /// Arguments that dyno sets, to find the server.
 pub(crate) const RESERVED_ARGUMENTS: [&str; 2] = ["P", "status"];
 
-/// The storage of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Storage {
     /// Its own storage, in its folder.
@@ -78,7 +78,6 @@ pub fn start(binary: PathBuf, settings: Settings, scratch: &Path) -> anyhow::Res
     Daemon::start(tidb, scratch, &mut ignore_progress)
 }
 
-/// How TiDB is started.
 #[derive(Debug)]
 pub(crate) struct TiDb {
     binary: PathBuf,
@@ -169,6 +168,10 @@ impl Recipe for TiDb {
 
     fn cpus(&self) -> Option<CpuSet> {
         self.settings.cpus
+    }
+
+    fn login(&self) -> Option<&'static ManagedLogin> {
+        Some(&MANAGED)
     }
 
     fn secret(&self) -> Option<&Secret> {

@@ -9,8 +9,11 @@ use plan::{OptionReader, Password};
 use super::{DATABASE, USER};
 use crate::ProgressListener;
 use crate::ask::{ask, rows};
-use crate::mysql::PROTOCOLS;
+use crate::mysql::PS;
 use crate::ports::local;
+
+/// The name of the option for the servers' own variables.
+pub(crate) const SETTINGS: &str = "settings";
 
 /// Sets up new servers and connects to them.
 #[derive(Clone, Debug)]
@@ -21,12 +24,8 @@ pub(crate) struct ServerSetup {
 }
 
 impl ServerSetup {
-    /// Reads `settings` and `ps`.
     pub(crate) fn read(reader: &mut OptionReader<'_>) -> Self {
-        Self {
-            variables: reader.settings("settings"),
-            protocol: reader.choice("ps", StatementProtocol::default(), &PROTOCOLS),
-        }
+        Self { variables: reader.settings(SETTINGS), protocol: PS.read(reader) }
     }
 
     /// Sets the variables of the servers on these ports of 127.0.0.1, which share this password. It does so on each

@@ -29,14 +29,11 @@ pub(super) struct Choice {
     pub(super) binary: Option<PathBuf>,
     /// Where to look when the user names none.
     pub(super) source: Source,
-    /// The options of a build, if it is built.
     pub(super) build: BuildOptions,
 }
 
-/// The program to start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Program {
-    /// A `tidb-server`.
     Server(PathBuf),
     /// `tiup`, which starts a TiDB on a TiKV of its own.
     TiUp(PathBuf),

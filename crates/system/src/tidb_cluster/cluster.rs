@@ -19,6 +19,7 @@ use super::program::Program;
 use super::store::Store;
 use crate::aside::aside;
 use crate::daemon::Daemon;
+use crate::mysql::MANAGED;
 use crate::ports::local;
 use crate::running::SystemHandle;
 use crate::secret::Secret;
@@ -43,7 +44,6 @@ const NOT_YET: &str = "unhealthy cluster";
 /// The path of the page on which servers expose their metrics.
 const METRICS: &str = "/metrics";
 
-/// The servers of one role.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
     pub(super) program: Program,
@@ -51,7 +51,6 @@ pub(super) struct Part {
     pub(super) count: usize,
 }
 
-/// The servers of all roles.
 #[derive(Clone, Debug)]
 pub(super) struct Parts {
     pub(super) pd: Part,
@@ -69,7 +68,6 @@ pub(super) struct Cluster {
     pds: Vec<Daemon>,
     replicas: usize,
     on_member_exit: OnMemberExit,
-    /// Whether the stores expose metrics.
     stores_tell: bool,
     /// The password of all its TiDBs, which share their accounts.
     secret: Secret,
@@ -154,7 +152,7 @@ impl Cluster {
     /// The login to its TiDBs with the password that dyno has made; `None` when dyno made none.
     pub(super) fn login(&self) -> Option<LoginUrl> {
         self.tidbs.first()?.login()?;
-        Some(self.secret.url_at(&joined(&addresses(&self.tidbs))))
+        Some(self.secret.url_at(&MANAGED, &joined(&addresses(&self.tidbs))))
     }
 
     /// The password of its TiDBs; empty when dyno has made none.
@@ -182,7 +180,7 @@ impl Cluster {
         let mut lack = String::new();
         let clock = Clock::monotonic();
         while Duration::from_nanos(clock.now()) < COMPLETE_BOUND {
-            if let Some(why) = ends(&self.members()[..2]) {
+            if let Some(why) = exit_messages(&self.members()[..2]) {
                 bail!(why);
             }
             let stores = stores.clone();
@@ -195,7 +193,6 @@ impl Cluster {
         bail!("the cluster is not complete after {COMPLETE_BOUND:?}: {lack}")
     }
 
-    /// Its members by role, in the order of their dependencies.
     fn members(&self) -> [(Role, &[Daemon]); 3] {
         [(Role::Pd, &self.pds), (Role::TiKv, &self.stores), (Role::TiDb, &self.tidbs)]
     }
@@ -232,7 +229,7 @@ impl Cluster {
         work: fn(&Daemon, &mut ProgressListener<'_>) -> anyhow::Result<()>,
         listener: &mut ProgressListener<'_>,
     ) -> anyhow::Result<()> {
-        if let Some(why) = ends(&self.members()) {
+        if let Some(why) = exit_messages(&self.members()) {
             bail!(why);
         }
         let is_clean = self.stop_processes(listener)?;
@@ -252,7 +249,7 @@ impl SystemHandle for Cluster {
     fn exited(&mut self) -> Option<String> {
         let members = self.members();
         if self.on_member_exit == OnMemberExit::Crash {
-            return ends(&members);
+            return exit_messages(&members);
         }
         let count = |(role, servers): (Role, &[Daemon])| RoleCount {
             role,
@@ -261,7 +258,7 @@ impl SystemHandle for Cluster {
         };
         // Before the logs are read: this is called several times a second.
         let unserved = unserved(&members.map(count), self.replicas)?;
-        Some(format!("{unserved}\n{}", ends(&members)?))
+        Some(format!("{unserved}\n{}", exit_messages(&members)?))
     }
 
     fn goes_on_without_members(&self) -> bool {
@@ -338,7 +335,6 @@ fn member(role: Role, number: usize, count: usize) -> String {
     }
 }
 
-/// Each server with its role and its name.
 fn each<'a>(members: &[(Role, &'a [Daemon])]) -> impl Iterator<Item = (Role, String, &'a Daemon)> {
     members.iter().flat_map(|&(role, servers)| {
         let name = move |at| member(role, at, servers.len());
@@ -346,16 +342,14 @@ fn each<'a>(members: &[(Role, &'a [Daemon])]) -> impl Iterator<Item = (Role, Str
     })
 }
 
-/// A server that has exited; `None` while it runs.
-/// The exit messages of the servers that have exited, if any have.
-fn ends(members: &[(Role, &[Daemon])]) -> Option<String> {
-    let ends =
-        each(members).filter_map(|(_, name, server)| Some(format!("{name}: {}", server.exited()?)));
-    let told: Vec<String> = ends.collect();
-    (!told.is_empty()).then(|| told.join("\n"))
+/// The exit messages of the servers that have exited; `None` while all run.
+fn exit_messages(members: &[(Role, &[Daemon])]) -> Option<String> {
+    let messages: Vec<String> = each(members)
+        .filter_map(|(_, name, server)| Some(format!("{name}: {}", server.exited()?)))
+        .collect();
+    (!messages.is_empty()).then(|| messages.join("\n"))
 }
 
-/// The addresses of these servers.
 fn addresses(servers: &[Daemon]) -> Vec<SocketAddr> {
     servers.iter().map(|server| local(server.port())).collect()
 }

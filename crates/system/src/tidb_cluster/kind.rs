@@ -5,18 +5,64 @@ use std::path::Path;
 
 use anyhow::bail;
 use driver::Timeouts;
-use plan::{OptionReader, Options, Problem};
+use plan::declared::{Choice, Named, choice, named};
+use plan::{Options, Problem};
 
 use super::cluster::{Cluster, Part, Parts};
 use super::identity::{unreported_settings_of, warning, with_storage};
 use super::loss::OnMemberExit;
-use super::member::{Member, Role};
-use super::program::{Choice, Program};
-use crate::tidb::ServerSetup;
-use crate::{ProgressEvent, ProgressListener, Running, System};
+use super::member::{Member, PD, Role, TIDB, TIKV};
+use super::program::{self, Program};
+use crate::mysql::PS;
+use crate::options::ENV;
+use crate::tidb::{SETTINGS, ServerSetup};
+use crate::{Kind, ProgressEvent, ProgressListener, Running, System};
 
-/// The most servers of one role; one machine cannot run more.
-const SERVERS_MAX: u64 = 64;
+const ON_MEMBER_EXIT: Choice<OnMemberExit> = choice(
+    "on_member_exit",
+    ("continue", OnMemberExit::Continue),
+    &[("continue", OnMemberExit::Continue), ("crash", OnMemberExit::Crash)],
+    "continue: when a server exits by itself, the others go on as long as clients can be served, and the \
+     record names it; crash: the system has crashed",
+);
+const ENVIRONMENT: Named =
+    named(ENV.name, "none", "environment variables of all servers, such as { TZ = \"UTC\" }");
+const VARIABLES: Named = named(
+    SETTINGS,
+    "TiDB's own",
+    "global variables of TiDB that are set after the start, such as { tidb_txn_mode = \"optimistic\" }",
+);
+
+pub(crate) static KIND: Kind = Kind {
+    name: "tidb-cluster",
+    summary: "PD, TiKV and TiDB servers that dyno starts with temporary data and stops after the run",
+    argument: "tidb-cluster",
+    options: &[
+        &PD.program,
+        &TIKV.program,
+        &TIDB.program,
+        &PD.count,
+        &TIKV.count,
+        &TIDB.count,
+        &ON_MEMBER_EXIT,
+        &PD.config,
+        &TIKV.config,
+        &TIDB.config,
+        &PD.arguments,
+        &TIKV.arguments,
+        &TIDB.arguments,
+        &PD.cpus,
+        &TIKV.cpus,
+        &TIDB.cpus,
+        &ENVIRONMENT,
+        &PD.env,
+        &TIKV.env,
+        &TIDB.env,
+        &VARIABLES,
+        &PS,
+    ],
+    read,
+};
 
 #[derive(Clone, Debug)]
 struct Managed {
@@ -29,37 +75,31 @@ struct Managed {
     environment: Vec<(String, String)>,
 }
 
-/// The servers that the plan requests in a role.
 #[derive(Clone, Debug)]
 struct RequestedServers {
     role: Role,
-    choice: Choice,
+    choice: program::Choice,
     count: usize,
     member: Member,
 }
 
 /// Reads the options of a cluster; relative files are relative to `folder`.
-pub(crate) fn read(options: &Options, folder: &Path) -> Result<Box<dyn System>, Vec<Problem>> {
+fn read(options: &Options, folder: &Path) -> Result<Box<dyn System>, Vec<Problem>> {
     let mut reader = options.reader();
-    let environment = reader.settings("env");
-    let mut asked = |role, count, default| RequestedServers {
+    let environment = reader.settings(ENVIRONMENT.name);
+    let mut asked = |role: Role| RequestedServers {
         role,
-        choice: Choice::read(role, &mut reader, folder),
-        count: count_of(&mut reader, count, default),
+        choice: program::Choice::read(role, &mut reader, folder),
+        count: usize::try_from(role.options().count.read(&mut reader)).unwrap_or(usize::MAX),
         member: Member::read(role, &mut reader, &environment, folder),
     };
-    let pd = asked(Role::Pd, "pds", 1);
-    let tikv = asked(Role::TiKv, "stores", 3);
-    let tidb = asked(Role::TiDb, "tidbs", 1);
+    let pd = asked(Role::Pd);
+    let tikv = asked(Role::TiKv);
+    let tidb = asked(Role::TiDb);
     let setup = ServerSetup::read(&mut reader);
-    let on_member_exit =
-        reader.choice("on_member_exit", OnMemberExit::Continue, &OnMemberExit::CHOICES);
+    let on_member_exit = ON_MEMBER_EXIT.read(&mut reader);
     reader.finish()?;
     Ok(Box::new(Managed { pd, tikv, tidb, setup, on_member_exit, environment }))
-}
-
-fn count_of(reader: &mut OptionReader<'_>, name: &str, default: u64) -> usize {
-    usize::try_from(reader.integer(name, default, 1..=SERVERS_MAX)).unwrap_or(usize::MAX)
 }
 
 impl RequestedServers {

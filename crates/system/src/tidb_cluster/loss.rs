@@ -2,19 +2,11 @@
 
 use super::member::Role;
 
-/// What happens when a member exits by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OnMemberExit {
     /// The others go on, as long as clients can be served.
     Continue,
-    /// The cluster has crashed.
     Crash,
-}
-
-impl OnMemberExit {
-    /// The values of the option in a plan.
-    pub(super) const CHOICES: [(&'static str, Self); 2] =
-        [("continue", Self::Continue), ("crash", Self::Crash)];
 }
 
 /// The number of servers of a role that were started, and of those that run.

@@ -17,12 +17,10 @@ use crate::tidb::Settings;
 /// How long a server may take for an answer that is asked for once.
 pub(super) const PAGE_BOUND: Duration = Duration::from_secs(5);
 
-/// The longest page, bytes.
 const PAGE_BYTES_MAX: u64 = 2 << 20;
 /// The most characters of a refusal that an error repeats.
 const REFUSAL_CHARACTERS_MAX: usize = 300;
 
-/// How a PD is started.
 #[derive(Debug)]
 pub(super) struct Pd {
     pub(super) program: Program,

@@ -16,16 +16,14 @@ const DEBUG_FOLDER: &str = "debug";
 /// Where a program comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Choice {
-    /// It is searched by its usual name.
     Usual,
-    /// The user names it.
     Named(PathBuf),
 }
 
 impl Choice {
     /// Reads the option with the name of the role; relative paths are relative to `folder`.
     pub(super) fn read(role: Role, reader: &mut OptionReader<'_>, folder: &Path) -> Self {
-        match reader.text(role.name()) {
+        match reader.text(role.options().program.name) {
             Some(named) => Self::Named(options::program(folder, &named)),
             None => Self::Usual,
         }
@@ -82,7 +80,6 @@ impl Program {
         self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// Its version, if it reports it.
     pub(super) fn version(&self) -> Option<&str> {
         self.labelled("Release Version").map(|version| version.trim_start_matches('v'))
     }

@@ -12,7 +12,6 @@ use crate::ports::{ANSWER_BOUND, Ports, local};
 use crate::process::command;
 use crate::tidb::{Settings, joined};
 
-/// How a store is started.
 #[derive(Debug)]
 pub(super) struct Store {
     pub(super) program: Program,

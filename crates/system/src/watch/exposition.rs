@@ -3,9 +3,10 @@
 /// A line with content.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Line<'a> {
-    /// The type of the metric that follows.
-    Type { family: &'a str, kind: &'a str },
-    /// The value of one series.
+    Type {
+        family: &'a str,
+        kind: &'a str,
+    },
     Sample {
         /// Its name with labels, as in the text.
         key: &'a str,

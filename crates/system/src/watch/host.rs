@@ -34,7 +34,6 @@ pub struct HostWatch {
 }
 
 impl HostWatch {
-    /// Watches this machine and these processes.
     pub fn new(processes: Vec<Process>) -> Self {
         Self {
             processes: processes.into_iter().map(ProcessWatch::new).collect(),

@@ -1,9 +1,7 @@
 //! What is left out of the answers of a server, because there is more of it than dyno keeps.
 
-/// How much of a name is shown.
 const SHOWN_CHARACTERS: usize = 60;
 
-/// What was left out.
 #[derive(Debug, Default)]
 pub(super) struct LeftOut {
     /// The first name that is too long.
@@ -25,12 +23,10 @@ impl LeftOut {
         self.has_too_many = true;
     }
 
-    /// A list of stores.
     pub(super) fn add_list(&mut self, why: &str) {
         self.list.get_or_insert_with(|| format!("its list of stores is missing: {why}"));
     }
 
-    /// All of it in words.
     pub(super) fn words(&self) -> Option<String> {
         let long_name = self.long_name.as_ref();
         let long_name =

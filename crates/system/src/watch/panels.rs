@@ -51,7 +51,6 @@ pub(crate) fn line(name: &str, query: MetricQuery) -> PanelLine {
     PanelLine { name: name.to_owned(), query }
 }
 
-/// A line for each value of a label of a family.
 pub(crate) fn any(function: MetricFunction, family: &str, label: &str) -> Vec<PanelLine> {
     vec![line("", MetricQuery::new(function, family).by(label))]
 }

@@ -13,7 +13,6 @@ use super::stores;
 const BODY_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// The size limit of a list of stores, bytes: one takes about 1 kB. In memory, JSON takes up to 40 times its length.
 const LIST_BYTES_MAX: u64 = 2 * 1024 * 1024;
-/// The most series that are kept.
 const SERIES_MAX: usize = 200_000;
 /// The longest name with labels, or name of a family, bytes.
 const NAME_BYTES_MAX: usize = 16 * 1024;
@@ -25,7 +24,6 @@ const ANSWER_BYTES_MAX: usize = 12 * 1024 * 1024;
 /// The most gauges that are kept though they do not change.
 const GAUGES_MAX: usize = 5_000;
 
-/// Asks one server repeatedly.
 #[derive(Debug)]
 pub struct ServerWatch {
     url: String,
@@ -36,13 +34,10 @@ pub struct ServerWatch {
     /// The bytes of what is new in the current answer.
     answer_bytes: usize,
     left_out: LeftOut,
-    /// How many series have a number.
     numbered: usize,
-    /// When it first answered.
     first_answer_ns: Option<Nanos>,
 }
 
-/// A series that has been reported before.
 #[derive(Clone, Copy, Debug)]
 struct KnownSeries {
     first: f64,
@@ -103,7 +98,6 @@ impl ServerWatch {
         self.left_out.words()
     }
 
-    /// What is new in an answer.
     pub(super) fn take_in(&mut self, text: &str, at_ns: Nanos) -> Result<Answer, String> {
         let mut answer = Answer { at_ns, ..Answer::default() };
         let mut families = BTreeSet::new();
@@ -208,9 +202,7 @@ impl ServerWatch {
 
 /// A number of a series and the signs around it, in JSON.
 const NUMBER_BYTES: usize = 12;
-/// A time and the signs around it.
 const TIME_BYTES: usize = 28;
-/// The longest fraction.
 const FRACTION_BYTES: usize = 25;
 
 /// The bytes of a text in JSON, with its quotes.

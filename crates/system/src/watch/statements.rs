@@ -24,13 +24,10 @@ const COUNTERS: [StatementCounter; 3] =
 /// How the servers of one role count what clients sent them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StatementCounter {
-    /// Their role in a system.
     pub(crate) role: &'static str,
-    /// The counter.
     pub(crate) name: &'static str,
     /// Its label for kinds of statements; none where all are of one kind.
     pub(crate) label: &'static str,
-    /// The kinds that read.
     pub(crate) reads: &'static [&'static str],
     /// The kinds that write rows.
     pub(crate) writes: &'static [&'static str],
@@ -55,7 +52,6 @@ pub struct StatementPages(Vec<(MetricsEndpoint, StatementCounter)>);
 #[derive(Clone, Debug, PartialEq)]
 pub struct StatementCounters(Vec<Page>);
 
-/// The counts of one server.
 #[derive(Clone, Debug, PartialEq)]
 struct Page {
     counter: StatementCounter,

@@ -2,12 +2,10 @@
 
 use plan::Problem;
 
-/// One error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Diagnostic {
     /// Line of the file or the template, from 1.
     pub(crate) line: usize,
-    /// The problem.
     pub(crate) message: String,
     /// What is allowed, or what to do.
     pub(crate) help: String,

@@ -7,7 +7,6 @@ use driver::Value;
 use super::function::{Function, append_template};
 use crate::random::{Draw, Random};
 
-/// A value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Cell {
     Int(i64),
@@ -25,7 +24,6 @@ impl Cell {
         }
     }
 
-    /// The value, lent to a driver.
     #[inline]
     pub(crate) fn as_value(&self) -> Value<'_> {
         match self {
@@ -35,7 +33,6 @@ impl Cell {
         }
     }
 
-    /// The value as an SQL literal.
     pub(crate) fn as_sql(&self) -> String {
         match self {
             Self::Int(number) => number.to_string(),
@@ -56,7 +53,6 @@ impl fmt::Display for Cell {
     }
 }
 
-/// An arithmetic operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operator {
     Add,

@@ -3,7 +3,6 @@
 use super::evaluation::Cell;
 use crate::random::{Draw, Random, Shape};
 
-/// A function for expressions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Function {
     Random,
@@ -50,7 +49,6 @@ impl Function {
         Self::ALL.iter().find(|(_, function)| *function == self).map_or("", |(name, _)| name)
     }
 
-    /// The number of arguments, for the parser and as text.
     pub(crate) fn arguments(self) -> (std::ops::RangeInclusive<usize>, &'static str) {
         match self {
             Self::Random | Self::RandomSpecial => (2..=2, "(low, high)"),

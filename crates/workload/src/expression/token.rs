@@ -7,9 +7,7 @@ pub(crate) enum Token {
     Int(i64),
     Float(f64),
     Text(String),
-    /// A function's name.
     Name(String),
-    /// `:name`.
     Variable(String),
     /// An operator, a bracket or a comma.
     Sign(char),

@@ -50,7 +50,6 @@ impl Draw {
         Self { low, last, formula }
     }
 
-    /// Draws a number of the range.
     #[inline]
     pub fn draw(&self, random: &mut Random) -> i64 {
         // Wrapping: a range may be wider than an i64; the sum is always within the range.

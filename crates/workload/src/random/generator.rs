@@ -14,7 +14,6 @@ pub struct Random {
 }
 
 impl Random {
-    /// The stream for a seed.
     pub fn new(seed: u64) -> Self {
         let mut state = seed;
         Self { state: std::array::from_fn(|_| split_mix::next(&mut state)) }

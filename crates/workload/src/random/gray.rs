@@ -13,11 +13,9 @@ use super::Random;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct GrayZipfian {
     count: f64,
-    /// z.
     weights: f64,
     /// 1 + 2^-e.
     first_two: f64,
-    /// h.
     slope: f64,
     /// 1 / (1 - e).
     power: f64,

@@ -1,9 +1,9 @@
 //! The options that choose a distribution, with sysbench's names and ranges.
 
 use plan::OptionReader;
+use plan::declared::{Choice, Number, OptionList, choice, number};
 
 use super::Shape;
-use crate::options::{Choice, Number, OptionList, choice, number};
 
 const RAND_TYPE: Choice<Name> = choice(
     "rand_type",
@@ -65,7 +65,6 @@ const NAMES: [(&str, Name); 5] = [
     ("zipfian", Name::Zipfian),
 ];
 
-/// Reads the distribution that the options choose.
 pub(crate) fn read_shape(reader: &mut OptionReader<'_>) -> Shape {
     let name = RAND_TYPE.read(reader);
     let rounds = u32::try_from(RAND_SPEC_ITER.read(reader)).unwrap_or(u32::MAX);

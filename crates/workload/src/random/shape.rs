@@ -58,7 +58,6 @@ impl Shape {
     pub const SPECIAL: Self =
         Self::Special { rounds: 12, center_width_percent: 1.0, center_share_percent: 75.0 };
 
-    /// Its name in options and tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::Uniform => "uniform",

@@ -40,7 +40,6 @@ impl Zipfian {
         self.hat_high = integral(self.count + 0.5, self.exponent);
     }
 
-    /// The number of items.
     pub(crate) fn count(&self) -> u64 {
         self.count as u64
     }

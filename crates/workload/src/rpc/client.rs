@@ -5,12 +5,11 @@ use engine::ClientHandle;
 use measure::{ErrorClass, Failure, OperationId, OperationKind, Traffic};
 
 use super::payload::Body;
-use crate::transaction_loop::{FailedTransaction, WorkloadClient};
+use crate::transaction_loop::{FailedTransaction, WorkloadClient, transacted};
 
 /// The only operation.
 const CALL: OperationId = OperationId(0);
 
-/// A client on a shared connection.
 pub(super) struct RpcClient {
     slot: Slot,
     body: Body,
@@ -43,7 +42,7 @@ impl WorkloadClient for RpcClient {
             Ok(body) => self.slot.call(body).await,
             Err(trouble) => Err(Failure::new(ErrorClass::Server, "", trouble)),
         };
-        result.map(|()| CALL).map_err(|failure| FailedTransaction { operation: CALL, failure })
+        transacted(CALL, result)
     }
 
     /// A call that timed out leaves the connection as it was.

@@ -13,13 +13,11 @@ use super::payload::Payload;
 use crate::policy::ErrorPolicy;
 use crate::transaction_loop::run_transactions;
 
-/// The load of one trial.
 pub(super) struct RpcLoad {
     service: Arc<Service>,
     call: Arc<Call>,
     timeouts: Timeouts,
     payload: Payload,
-    /// The seed of the clients' draws.
     seed: u64,
     clients: usize,
     /// Connections that the clients share, at most as many as clients.
@@ -45,7 +43,6 @@ impl RpcLoad {
         client * self.connections / self.clients.max(1)
     }
 
-    /// The first client of a connection.
     fn first_client(&self, connection: usize) -> usize {
         (connection * self.clients).div_ceil(self.connections.max(1))
     }

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use driver::rpc::{Schema, SchemaFault, UnaryMethod};
 use measure::Failure;
+use plan::declared::{Text, text};
 use plan::{Files, OptionReader};
 
 use super::payload::Payload;
 use super::template::{DrawnText, Template};
-use crate::options::{Text, text};
 use crate::parallel::unsuitable;
 
 pub(super) const MESSAGE: Text = text(
@@ -27,7 +27,6 @@ pub(super) const PROTO_PATH: Text =
 /// The most characters of a message that is shown.
 const SHOWN_CHARACTERS_MAX: usize = 200;
 
-/// A message, and where its type is from.
 #[derive(Clone, Debug)]
 pub(super) struct JsonMessage {
     json: Arc<Template>,
@@ -36,7 +35,6 @@ pub(super) struct JsonMessage {
 }
 
 impl JsonMessage {
-    /// Reads the options, if there is a message.
     pub(super) fn read(reader: &mut OptionReader<'_>, files: &Files) -> Option<Self> {
         let proto = reader.text(PROTO.name);
         let includes = PROTO_PATH.read_list(reader);
@@ -107,7 +105,6 @@ impl DrawnMessage {
         Self { json, method, body: Ok(Vec::new()) }
     }
 
-    /// Draws and encodes the next message.
     pub(super) fn draw(&mut self) {
         self.json.draw();
         self.body = self.json.text().and_then(|json| {

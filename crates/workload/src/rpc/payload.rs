@@ -4,11 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use driver::rpc::UnaryMethod;
+use plan::declared::{Number, Text, number_without_default, text};
 use plan::{Files, OptionReader};
 
 use super::message::{DrawnMessage, MESSAGE};
 use super::template::{DrawnText, Template};
-use crate::options::{Number, Text, number_without_default, text};
 
 pub(super) const TEXT: Text = text("text", "", "body of requests: a text");
 pub(super) const HEX: Text = text("hex", "", "body of requests: bytes in hexadecimal digits");
@@ -59,7 +59,6 @@ impl Payload {
 }
 
 impl Body {
-    /// Draws the body of the next request.
     #[inline]
     pub(super) fn draw(&mut self) {
         match self {

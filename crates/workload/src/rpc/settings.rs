@@ -2,13 +2,13 @@
 
 use driver::rpc::{ContentType, Method};
 use net::FixedSizes;
+use plan::declared::{
+    Choice, Number, OptionList, Text, choice, number, number_without_default, text,
+};
 use plan::{Files, Options, Problem};
 
 use super::message::{self, JsonMessage};
 use super::payload::{self, Payload};
-use crate::options::{
-    Choice, Number, OptionList, Text, choice, number, number_without_default, text,
-};
 
 /// The sender's name in tRPC requests. With a name of this length, a `SayHello` of "hello" is 122 bytes long, as the
 /// benchmarks of trpc-go have it.
@@ -37,7 +37,6 @@ const CALLER: Text = text("caller", CALLER_DEFAULT, "tRPC: name of the sender in
 const ANSWER_SIZE: Number<u64> =
     number("answer_size", 27, 1..=1 << 30, "tcp: length of answers, bytes");
 
-/// All options of calls.
 pub(crate) const OPTIONS: OptionList = &[
     &CONNECTIONS,
     &METHOD,
@@ -55,7 +54,6 @@ pub(crate) const OPTIONS: OptionList = &[
     &ANSWER_SIZE,
 ];
 
-/// The checked options.
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
     /// How many connections the clients share; `None` for one each.

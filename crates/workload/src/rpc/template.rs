@@ -68,12 +68,10 @@ impl Template {
         Ok(Self { option, parts })
     }
 
-    /// How many parts are drawn.
     pub(super) fn draws(&self) -> usize {
         self.parts.iter().filter(|part| matches!(part, Part::Drawn(..))).count()
     }
 
-    /// How many parts are drawn, in words.
     pub(super) fn draws_in_words(&self) -> String {
         match self.draws() {
             1 => "1 part that is drawn for each request".to_owned(),
@@ -81,7 +79,6 @@ impl Template {
         }
     }
 
-    /// Appends the text with other draws.
     fn append(&self, variables: &mut Variables, drawn: &mut String) -> Result<(), String> {
         for part in &self.parts {
             match part {
@@ -128,7 +125,6 @@ pub(super) struct DrawnText {
     template: Arc<Template>,
     variables: Variables,
     text: String,
-    /// Why there is no text.
     trouble: Option<String>,
 }
 

@@ -24,7 +24,6 @@ pub struct Rpc {
 }
 
 impl Rpc {
-    /// Its kind in a plan.
     pub const KIND: &'static str = "rpc";
 
     /// Reads the workload of a plan, which names files of `files`.
@@ -44,7 +43,6 @@ impl Rpc {
         Self { settings, types: ReflectedTypes::default() }
     }
 
-    /// Describes the calls in one line.
     pub fn describe(&self) -> String {
         let Settings { connections, method, payload, message, .. } = &self.settings;
         let method = method.as_ref().map_or_else(String::new, |method| format!("{method}, "));
@@ -60,7 +58,6 @@ impl Rpc {
         format!("{method}bodies of {payload}, {connections}")
     }
 
-    /// The connections of a load of so many clients.
     pub fn connections(&self, clients: usize) -> usize {
         self.settings.connections.map_or(clients, |connections| connections.min(clients))
     }

@@ -16,7 +16,7 @@ use crate::policy::ErrorPolicy;
 use crate::random::Random;
 use crate::session::Connector;
 use crate::shared::Shared;
-use crate::transaction_loop::{FailedTransaction, WorkloadClient};
+use crate::transaction_loop::{FailedTransaction, WorkloadClient, record, roll_back, transacted};
 
 /// The load of a mix of transactions: the state that its clients share.
 pub(super) struct SqlLoad {
@@ -54,7 +54,6 @@ impl SqlLoad {
     }
 }
 
-/// The operations of all transactions: each transaction is followed by its statements.
 fn operations(transactions: &[Transaction]) -> (Vec<Operation>, Vec<TransactionIds>) {
     let mut all = Vec::new();
     let mut add = |name: &str, kind| {
@@ -82,7 +81,6 @@ fn operations(transactions: &[Transaction]) -> (Vec<Operation>, Vec<TransactionI
     (all, ids)
 }
 
-/// Names of statements. Equal names get numbers.
 fn statement_names(statements: &[Statement]) -> Vec<String> {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     statements
@@ -138,10 +136,8 @@ enum SessionStatement {
 pub(super) struct SqlClient {
     shared: Arc<SqlLoad>,
     session: Session,
-    /// For each transaction, its statements.
     ready: Vec<Vec<SessionStatement>>,
     memory: Variables,
-    /// The current transaction.
     drawn: usize,
     /// The error of an expression, which prevents the current transaction from running.
     trouble: Option<Failure>,
@@ -160,12 +156,8 @@ impl SqlClient {
                 execute(session, prepared, &statement.parameters, &memory.slots).await
             }
         };
-        match (&shared.ids[*drawn].statements, &answer) {
-            (None, _) => {}
-            (Some(ids), Ok(_)) => handle.statement(ids[number], started),
-            (Some(ids), Err(failure)) => {
-                handle.statement_failed(ids[number], started, failure.key.class);
-            }
+        if let Some(ids) = &shared.ids[*drawn].statements {
+            record(handle, ids[number], started, &answer);
         }
         if answer.is_ok() {
             match statement.verb {
@@ -281,20 +273,11 @@ impl WorkloadClient for SqlClient {
         handle: &mut ClientHandle,
     ) -> Result<OperationId, FailedTransaction> {
         let operation = self.shared.ids[self.drawn].transaction;
-        match self.all_statements(handle).await {
-            Ok(()) => Ok(operation),
-            Err(failure) => Err(FailedTransaction { operation, failure }),
-        }
+        transacted(operation, self.all_statements(handle).await)
     }
 
     async fn roll_back(&mut self, handle: &mut ClientHandle) -> Result<(), Failure> {
-        if !self.is_in_transaction {
-            return Ok(());
-        }
-        self.is_in_transaction = false;
-        let answer = self.session.run("ROLLBACK").await;
-        handle.count(OperationKind::Other);
-        answer.map(drop)
+        roll_back(&mut self.session, &mut self.is_in_transaction, handle).await
     }
 
     async fn reconnect(&mut self, handle: &ClientHandle) -> Result<(), Failure> {

@@ -7,7 +7,6 @@ use super::source::{Item, split};
 use super::statement::Text;
 use crate::expression::{CLIENT_ID, Cell, Diagnostic, Expression, Scope, find, name_length, parse};
 
-/// The context in which a file is parsed.
 pub(super) struct ParseContext<'a> {
     /// The file's name in messages.
     pub(super) file: &'a str,

@@ -3,18 +3,15 @@
 use super::statement::{Text, Verb};
 use crate::expression::{Cell, Expression};
 
-/// A transaction that clients run.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Transaction {
     pub(super) name: String,
-    /// Its weight within its file.
     pub(super) weight: u64,
     /// The variables that are evaluated before it begins, in order.
     pub(super) sets: Vec<Set>,
     pub(super) statements: Vec<Statement>,
 }
 
-/// One `\set`.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Set {
     /// File and line, for errors.
@@ -23,14 +20,12 @@ pub(super) struct Set {
     pub(super) expression: Expression,
 }
 
-/// One statement of a transaction.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Statement {
     /// File and line, for errors.
     pub(super) place: String,
     pub(super) text: Text,
     pub(super) verb: Verb,
-    /// The slot of each parameter.
     pub(super) parameters: Vec<usize>,
 }
 
@@ -51,7 +46,6 @@ impl Setup {
     }
 }
 
-/// A whole file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Script {
     pub(super) prepare: Vec<Setup>,

@@ -3,17 +3,10 @@
 use super::statement::Text;
 use crate::expression::{Diagnostic, name_length};
 
-/// A part of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Item {
     /// A line that begins with a backslash.
-    Command {
-        line: usize,
-        /// The word after the backslash.
-        word: String,
-        /// The rest of the line.
-        rest: String,
-    },
+    Command { line: usize, word: String, rest: String },
     /// SQL up to a semicolon, without the semicolon.
     Statement(Text),
 }
@@ -44,7 +37,6 @@ struct Scanner<'a> {
 }
 
 impl<'a> Scanner<'a> {
-    /// Takes `bytes` bytes.
     fn take(&mut self, bytes: usize) -> &'a str {
         let (taken, rest) = self.rest.split_at(bytes);
         self.rest = rest;

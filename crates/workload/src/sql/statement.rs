@@ -2,14 +2,11 @@
 
 use measure::OperationKind;
 
-/// A statement as in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Text {
-    /// The line in which it begins.
     pub(super) line: usize,
     /// The text before, between and after the parameters: one part more than there are parameters.
     parts: Vec<String>,
-    /// Names of parameters and their lines.
     pub(super) parameters: Vec<(String, usize)>,
 }
 
@@ -50,7 +47,6 @@ impl Text {
         self.fill(|_| "?".to_owned())
     }
 
-    /// The kind of the statement.
     pub(super) fn verb(&self) -> Verb {
         let text = self.marked();
         let words: Vec<String> = words(&text).take(200).collect();
@@ -94,14 +90,12 @@ fn is_writing(word: &str) -> bool {
     matches!(word, "insert" | "update" | "delete" | "replace" | "merge")
 }
 
-/// Words of a text in lower case.
 fn words(text: &str) -> impl Iterator<Item = String> + '_ {
     text.split(|c: char| !(c.is_alphanumeric() || c == '_'))
         .filter(|word| !word.is_empty())
         .map(str::to_lowercase)
 }
 
-/// The kind of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verb {
     /// Starts a transaction without options; the system's own statement is used instead.

@@ -7,13 +7,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use driver::{Datum, Isolation};
 use engine::Load;
 use measure::Failure;
+use plan::declared::{OptionList, Text, text};
 use plan::{Existing, Files, OptionReader, Options, Problem};
 
 use super::client::SqlLoad;
 use super::script::{ParseContext, read};
 use super::section::{Script, Setup, Slots, Transaction};
 use crate::expression::{Cell, Expression, Scope, parse};
-use crate::options::{OptionList, Text, text};
 use crate::parallel::{interrupted, on_session, run_all, unsuitable};
 use crate::policy::{ErrorPolicy, IGNORE_ERRORS, TRANSIENT_ERRORS};
 use crate::removal;
@@ -27,7 +27,6 @@ const VARIABLES: Text = text(
     "values that go before \\set at the head of the file, such as { n = 1000 }",
 );
 
-/// One or several files.
 pub(crate) struct SqlWorkload {
     /// The files as the plan names them.
     kind: String,
@@ -43,7 +42,6 @@ pub(crate) struct SqlWorkload {
     prepared: Mutex<BTreeSet<String>>,
 }
 
-/// All transactions with their weights.
 pub(super) struct Mix {
     pub(super) transactions: Vec<Transaction>,
     /// For each transaction: the sum of the shares up to and including it; the last is 1.

@@ -9,12 +9,12 @@ use engine::ClientHandle;
 use measure::{Failure, Operation, OperationId, OperationKind, Traffic};
 
 use super::bulk_workload::first_cell;
-use super::connection::transacted;
+use super::connection::TRANSACTION;
 use crate::parallel::as_integer;
 use crate::policy::ErrorPolicy;
 use crate::session::Connector;
 use crate::shared::Shared;
-use crate::transaction_loop::{FailedTransaction, WorkloadClient};
+use crate::transaction_loop::{FailedTransaction, WorkloadClient, transacted};
 use crate::{LoadPart, WorkloadContext};
 
 /// The load of `bulk_insert`: the state that its clients share.
@@ -23,14 +23,12 @@ pub(super) struct BulkLoad {
     connector: Connector,
     errors: ErrorPolicy,
     statement_bytes: usize,
-    /// The ids of each table, which all clients of the table share.
     ids: Vec<TableIds>,
 }
 
 /// The ids of a table's new rows: a sequence of blocks, each of one INSERT. Generators take the blocks in turn.
 struct TableIds {
     part: LoadPart,
-    /// The bytes of an INSERT for its rows.
     bytes: usize,
     /// The first id of this generator's next block.
     next: AtomicU64,
@@ -67,7 +65,6 @@ impl TableIds {
     }
 }
 
-/// How an INSERT into a table begins.
 fn head(table: usize) -> String {
     format!("INSERT INTO sbtest{} VALUES", table + 1)
 }
@@ -133,12 +130,10 @@ async fn begin_after_last_row(
 pub(super) struct BulkClient {
     shared: Arc<BulkLoad>,
     session: Session,
-    /// Counted from 0.
     table: usize,
     text: String,
 }
 
-/// Writes an INSERT, and takes the ids for it.
 fn write_insert(text: &mut String, table: usize, ids: &TableIds) {
     text.clear();
     text.push_str(&head(table));
@@ -167,7 +162,7 @@ impl WorkloadClient for BulkClient {
         &mut self,
         _handle: &mut ClientHandle,
     ) -> Result<OperationId, FailedTransaction> {
-        transacted(self.session.run(&self.text).await)
+        transacted(TRANSACTION, self.session.run(&self.text).await)
     }
 
     async fn reconnect(&mut self, handle: &ClientHandle) -> Result<(), Failure> {
@@ -192,7 +187,6 @@ impl WorkloadClient for BulkClient {
 mod tests {
     use super::*;
 
-    /// The ids of a table from `first` on.
     fn ids(table: usize, first: u64, bytes: usize, part: LoadPart) -> TableIds {
         let ids = TableIds::new(table, bytes, part);
         ids.begin(first);

@@ -2,24 +2,23 @@
 
 use std::sync::Arc;
 
-use driver::Datum;
+use driver::{Datum, Dialect};
 use engine::Load;
 use measure::Failure;
+use plan::declared::{Number, OptionList, Size, number};
 use plan::{Options, Problem};
 
 use super::bulk_insert::BulkLoad;
 use super::created_tables::CreatedTables;
-use super::inspection::{COMMON_COLUMNS, check_columns, columns};
+use super::inspection::{COMMON_COLUMNS, check_columns};
 use super::prepare::{Tables, drop_tables, prepare, remove};
 use super::settings::{CREATE_TABLE_OPTIONS, ENGINE, TableMake};
 use super::{inspection, schema};
-use crate::options::{Number, OptionList, Size, number};
-use crate::parallel::{parallel_for, workers};
+use crate::parallel::{columns, parallel_for, workers};
 use crate::policy::{ErrorPolicy, IGNORE_ERRORS, TRANSIENT_ERRORS};
 use crate::shared::SharedLoad;
 use crate::{LoadInParts, LoadPart, Sharing, Workload, WorkloadContext};
 
-/// The options of `bulk_insert`.
 pub(crate) const BULK_OPTIONS: OptionList =
     &[&TABLES, &STATEMENT_BYTES, &ENGINE, &CREATE_TABLE_OPTIONS, &TRANSIENT_ERRORS, &IGNORE_ERRORS];
 
@@ -33,7 +32,6 @@ const STATEMENT_BYTES: Size = Size {
     meaning: "length of one INSERT",
 };
 
-/// `bulk_insert` with its options.
 pub(crate) struct BulkInsert {
     tables: u64,
     statement_bytes: usize,
@@ -83,7 +81,7 @@ impl Tables for BulkInsert {
         Ok(())
     }
 
-    fn finish(&self, _table: u64) -> Vec<String> {
+    fn finish(&self, _table: u64, _dialect: &Dialect) -> Vec<String> {
         Vec::new()
     }
 
@@ -96,7 +94,7 @@ impl Tables for BulkInsert {
             let table = tables[job as usize];
             Box::pin(async move {
                 let found = columns(session, list_columns, &schema::name(table)).await?;
-                check_columns(&schema::name(table), &found, &COMMON_COLUMNS)?;
+                check_columns(table, &found, &COMMON_COLUMNS)?;
                 if found.len() > 2 {
                     return Err(inspection::not_for_bulk_insert(table, &found));
                 }
@@ -157,7 +155,6 @@ impl LoadInParts for BulkInsert {
     }
 }
 
-/// The first cell of the first row.
 pub(super) fn first_cell(rows: &[Vec<Datum>]) -> Option<&Datum> {
     rows.first().and_then(|row| row.first())
 }

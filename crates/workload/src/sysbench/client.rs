@@ -6,7 +6,7 @@ use driver::{Running, Value};
 use engine::ClientHandle;
 use measure::{Failure, Operation, OperationId, OperationKind, Traffic};
 
-use super::connection::{Connection, ConnectionPlan, record, transacted};
+use super::connection::{Connection, ConnectionPlan, TRANSACTION};
 use super::load::OltpLoad;
 use super::query::Query;
 use super::script::{ScriptStep, TransactionFrame};
@@ -15,7 +15,7 @@ use crate::parallel::as_integer;
 use crate::policy::ErrorPolicy;
 use crate::random::Random;
 use crate::shared::Shared;
-use crate::transaction_loop::{FailedTransaction, WorkloadClient};
+use crate::transaction_loop::{FailedTransaction, WorkloadClient, record, transacted};
 
 impl Shared for OltpLoad {
     type WorkloadClient = OltpClient;
@@ -37,7 +37,6 @@ impl Shared for OltpLoad {
     }
 }
 
-/// A connected client.
 pub(super) struct OltpClient {
     load: Arc<OltpLoad>,
     connection: Connection,
@@ -178,7 +177,7 @@ impl WorkloadClient for OltpClient {
     ) -> Result<OperationId, FailedTransaction> {
         // A retry draws the same values.
         self.values.random = self.random_at_start.clone();
-        transacted(self.event(handle).await)
+        transacted(TRANSACTION, self.event(handle).await)
     }
 
     async fn roll_back(&mut self, handle: &mut ClientHandle) -> Result<(), Failure> {

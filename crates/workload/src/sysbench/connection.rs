@@ -1,6 +1,6 @@
 //! A client's session with the prepared statements of its script, and the counting of statements.
 
-use driver::{Answer, Running, Session, Statement, Value};
+use driver::{Running, Session, Statement, Value};
 use engine::ClientHandle;
 use measure::{Failure, Operation, OperationId, OperationKind, Traffic};
 
@@ -9,17 +9,10 @@ use super::script::{Script, ScriptStep, TransactionFrame};
 use super::settings::Settings;
 use crate::parallel::unsuitable;
 use crate::session::Connector;
-use crate::transaction_loop::FailedTransaction;
+use crate::transaction_loop::{record, roll_back};
 
 /// The script's transaction: the first operation.
 pub(super) const TRANSACTION: OperationId = OperationId(0);
-
-/// The result of a transaction, by the result of its last statement.
-#[inline]
-pub(super) fn transacted<T>(answer: Result<T, Failure>) -> Result<OperationId, FailedTransaction> {
-    let failed = |failure| FailedTransaction { operation: TRANSACTION, failure };
-    answer.map(|_| TRANSACTION).map_err(failed)
-}
 
 /// The operations of a script, and the operation that each statement counts for.
 #[derive(Clone, Debug)]
@@ -77,7 +70,6 @@ impl Operations {
     }
 }
 
-/// The session of one client.
 pub(super) struct Connection {
     session: Session,
     /// For each query and table, `query * tables + table - 1`; only those that the script needs.
@@ -87,7 +79,6 @@ pub(super) struct Connection {
     is_in_transaction: bool,
 }
 
-/// The inputs for opening a connection.
 pub(super) struct ConnectionPlan<'a> {
     pub(super) connector: &'a Connector,
     pub(super) settings: &'a Settings,
@@ -158,7 +149,6 @@ impl Connection {
         }
     }
 
-    /// Starts the transaction.
     pub(super) async fn begin(
         &mut self,
         handle: &mut ClientHandle,
@@ -171,7 +161,6 @@ impl Connection {
         answer.map(drop)
     }
 
-    /// Commits the transaction.
     pub(super) async fn commit(
         &mut self,
         handle: &mut ClientHandle,
@@ -186,13 +175,7 @@ impl Connection {
 
     /// Rolls back the open transaction, if there is one.
     pub(super) async fn roll_back(&mut self, handle: &mut ClientHandle) -> Result<(), Failure> {
-        if !self.is_in_transaction {
-            return Ok(());
-        }
-        self.is_in_transaction = false;
-        let answer = self.session.run("ROLLBACK").await;
-        handle.count(OperationKind::Other);
-        answer.map(drop)
+        roll_back(&mut self.session, &mut self.is_in_transaction, handle).await
     }
 }
 
@@ -205,18 +188,4 @@ fn not_prepared(query: Query, table: u64) -> Failure {
 #[inline]
 fn index(query: Query, table: u64, tables: u64) -> usize {
     query as usize * tables as usize + (table - 1) as usize
-}
-
-/// Counts a statement that was answered.
-#[inline]
-pub(super) fn record(
-    handle: &mut ClientHandle,
-    operation: OperationId,
-    started: net::Nanos,
-    answer: &Result<Answer, Failure>,
-) {
-    match answer {
-        Ok(_) => handle.statement(operation, started),
-        Err(failure) => handle.statement_failed(operation, started, failure.key.class),
-    }
 }

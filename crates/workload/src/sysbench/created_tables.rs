@@ -6,16 +6,13 @@ use driver::Target;
 
 use crate::created::{Created, Freshness};
 
-/// Numbers of created tables that still exist.
 pub(super) type CreatedTables = Created<BTreeSet<u64>>;
 
 impl CreatedTables {
-    /// Records created tables.
     pub(super) fn add_tables(&self, target: &Target, tables: &[u64]) {
         self.add_with(target, |created| created.extend(tables));
     }
 
-    /// Removes dropped tables.
     pub(super) fn forget_tables(&self, target: &Target, tables: &[u64]) {
         self.change(target, |created| created.retain(|table| !tables.contains(table)));
     }

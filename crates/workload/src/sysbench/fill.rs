@@ -30,7 +30,6 @@ impl Batches {
         self.tables.len() as u64 * self.rows.div_ceil(BATCH_ROWS)
     }
 
-    /// The table and the ids of one batch.
     fn batch(&self, number: u64) -> (u64, RangeInclusive<u64>) {
         let tables = self.tables.len() as u64;
         let first = number / tables * BATCH_ROWS + 1;
@@ -79,7 +78,6 @@ struct FillJob {
 }
 
 impl FillJob {
-    /// Loads one batch.
     async fn load(
         &self,
         session: &mut Session,

@@ -2,11 +2,12 @@
 
 use measure::Failure;
 
-use super::rows::COLUMNS;
 use super::schema;
-use crate::WorkloadContext;
-pub(super) use crate::parallel::columns;
-use crate::parallel::{self, on_session, unsuitable};
+use crate::parallel::{self, unsuitable};
+use crate::{WorkloadContext, tables};
+
+/// The owner of the tables, in messages.
+pub(super) const WORKLOAD: &str = "sysbench";
 
 /// The columns that the tables of all scripts have.
 pub(super) const COMMON_COLUMNS: [&str; 2] = ["id", "k"];
@@ -16,45 +17,16 @@ pub(super) const COMMON_COLUMNS: [&str; 2] = ["id", "k"];
 /// # Errors
 /// The server's error.
 pub(super) fn existing(context: &WorkloadContext<'_>, tables: u64) -> Result<Vec<u64>, Failure> {
-    let list_columns = context.target.dialect().list_columns;
-    on_session(context, async move |session| {
-        let mut existing = Vec::new();
-        for table in 1..=tables {
-            if !columns(session, list_columns, &schema::name(table)).await?.is_empty() {
-                existing.push(table);
-            }
-        }
-        Ok(existing)
-    })
+    let there = tables::existing(context, (1..=tables).map(schema::name).collect())?;
+    Ok(there.into_iter().map(|place| place as u64 + 1).collect())
 }
 
 /// Checks that a table has the columns that the statements use.
 ///
 /// # Errors
 /// The missing columns.
-pub(super) fn check_columns(table: &str, found: &[String], needed: &[&str]) -> Result<(), Failure> {
-    let is_there = |name: &str| found.iter().any(|column| column.eq_ignore_ascii_case(name));
-    let missing: Vec<&str> = needed.iter().copied().filter(|name| !is_there(name)).collect();
-    if missing.is_empty() {
-        return Ok(());
-    }
-    if found.is_empty() {
-        return Err(unsuitable(format!("there is no table {table}: prepare has to make it first")));
-    }
-    Err(unsuitable(format!(
-        "table {table} has no column {} (it has {}): it is not sysbench's; \
-         rename it, or have it dropped with `--existing replace`",
-        missing.join(", "),
-        found.join(", ")
-    )))
-}
-
-/// [`check_columns`] for the OLTP tables.
-///
-/// # Errors
-/// Like [`check_columns`].
-pub(super) fn check_oltp_columns(table: u64, found: &[String]) -> Result<(), Failure> {
-    check_columns(&schema::name(table), found, &COLUMNS)
+pub(super) fn check_columns(table: u64, found: &[String], needed: &[&str]) -> Result<(), Failure> {
+    tables::check_columns(WORKLOAD, &schema::name(table), found, needed)
 }
 
 /// The names of some tables, the last ones counted where they are many.

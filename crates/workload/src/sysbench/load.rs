@@ -18,7 +18,6 @@ pub(super) struct OltpLoad {
     pub(super) bracket: TransactionFrame,
     pub(super) operations: Operations,
     pub(super) seed: u64,
-    /// Draws the ids of rows.
     pub(super) id: Draw,
     /// The distance from the first id of a range to its last.
     pub(super) range_reach: i64,

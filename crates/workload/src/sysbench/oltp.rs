@@ -1,6 +1,6 @@
 //! The OLTP scripts as workloads.
 
-use driver::Target;
+use driver::{Dialect, Target};
 use engine::Load;
 use measure::Failure;
 use plan::{Options, Problem};
@@ -24,7 +24,6 @@ use crate::{LoadInParts, LoadPart, Sharing, Workload, WorkloadContext};
 enum Origin {
     /// This process, and no load has run since.
     Pristine,
-    /// This process.
     Used,
     /// Another program, or another process of dyno's.
     Elsewhere,
@@ -36,7 +35,6 @@ fn missing_max(rows: u64) -> u64 {
     (rows / 100).max(100).min(rows / 10)
 }
 
-/// A script with its options.
 pub(crate) struct Oltp {
     script: Script,
     settings: Settings,
@@ -115,8 +113,8 @@ impl Tables for Oltp {
         fill::fill(context, &self.settings, tables)
     }
 
-    fn finish(&self, table: u64) -> Vec<String> {
-        schema::indexes(table, &self.settings)
+    fn finish(&self, table: u64, dialect: &Dialect) -> Vec<String> {
+        schema::indexes(table, &self.settings, dialect)
     }
 
     fn check(&self, context: &WorkloadContext<'_>, tables: &[u64]) -> Result<(), Failure> {

@@ -1,21 +1,19 @@
 //! Creates and fills tables: checks existing tables first, loads rows on several sessions, and drops tables that
 //! it could not finish.
 
-use std::sync::Arc;
-
+use driver::Dialect;
 use measure::Failure;
 use plan::Existing;
 
 use super::created_tables::CreatedTables;
-use super::inspection;
+use super::inspection::{self, COMMON_COLUMNS, WORKLOAD};
 use super::schema;
-use crate::WorkloadContext;
-use crate::parallel::{interrupted, on_session, parallel_for, run_all, workers};
+use crate::created::around;
+use crate::parallel::{interrupted, on_session};
 use crate::removal::{self, take_away};
+use crate::{WorkloadContext, tables};
 
-/// The tables of one workload.
 pub(super) trait Tables: Send + Sync {
-    /// The number of tables: sbtest1 and so on.
     fn tables(&self) -> u64;
 
     /// The CREATE TABLE statement.
@@ -31,7 +29,7 @@ pub(super) trait Tables: Send + Sync {
     fn fill(&self, context: &WorkloadContext<'_>, tables: &[u64]) -> Result<(), Failure>;
 
     /// Statements for one table after its rows are loaded.
-    fn finish(&self, table: u64) -> Vec<String>;
+    fn finish(&self, table: u64, dialect: &Dialect) -> Vec<String>;
 
     /// Checks tables that already existed.
     ///
@@ -65,7 +63,7 @@ pub(super) fn prepare(
             kept = others;
         }
     }
-    before(context)?;
+    around(context, &context.sql.before_prepare)?;
     drop_tables(context, &dropped)?;
     created_tables.forget_tables(context.target, &dropped);
     let missing: Vec<u64> = all.into_iter().filter(|table| !kept.contains(table)).collect();
@@ -76,7 +74,8 @@ pub(super) fn prepare(
             .note(format!("{there} tables are there and reused; {made} made beside them"));
     }
     make(context, wanted, created_tables, &missing, &creates)?;
-    after(context)
+    context.progress.begin("statements after the load", 0);
+    around(context, &context.sql.after_prepare)
 }
 
 /// Existing tables: those that this process created, and the others.
@@ -88,17 +87,6 @@ fn present(
     let ours = created_tables.tables(context.target);
     let existing = inspection::existing(context, tables)?;
     Ok(existing.into_iter().partition(|table| ours.contains(table)))
-}
-
-fn before(context: &WorkloadContext<'_>) -> Result<(), Failure> {
-    let statements = context.sql.before_prepare.clone();
-    on_session(context, async move |session| run_all(session, &statements).await)
-}
-
-fn after(context: &WorkloadContext<'_>) -> Result<(), Failure> {
-    let statements = context.sql.after_prepare.clone();
-    context.progress.begin("statements after the load", 0);
-    on_session(context, async move |session| run_all(session, &statements).await)
 }
 
 /// Creates and fills tables; drops them again on a failure or a request to stop.
@@ -142,7 +130,7 @@ fn create_and_fill(
     finish(context, wanted, tables)
 }
 
-/// Creates indexes and statistics, several tables in parallel.
+/// Creates indexes and statistics.
 fn finish(
     context: &WorkloadContext<'_>,
     wanted: &dyn Tables,
@@ -150,24 +138,13 @@ fn finish(
 ) -> Result<(), Failure> {
     let dialect = context.target.dialect();
     let statements = tables.iter().map(|&table| {
-        let mut statements = wanted.finish(table);
+        let mut statements = wanted.finish(table, dialect);
         statements.extend(dialect.analyze(&schema::name(table)));
         statements
     });
-    let statements: Arc<Vec<Vec<String>>> = Arc::new(statements.collect());
-    context.progress.begin("making indexes and statistics", tables.len() as u64);
-    let progress = context.progress.clone();
-    parallel_for(context, workers(context), tables.len() as u64, move |session, job| {
-        let (statements, progress) = (Arc::clone(&statements), progress.clone());
-        Box::pin(async move {
-            run_all(session, &statements[job as usize]).await?;
-            progress.advance(1);
-            Ok(())
-        })
-    })
+    tables::finish(context, statements.collect())
 }
 
-/// Drops tables.
 pub(super) fn drop_tables(context: &WorkloadContext<'_>, tables: &[u64]) -> Result<(), Failure> {
     removal::drop_tables(context, tables.iter().map(|table| schema::name(*table)))
 }
@@ -182,18 +159,9 @@ pub(super) fn remove(
     created_tables: &CreatedTables,
 ) -> Result<Vec<String>, Failure> {
     let there = inspection::existing(context, tables)?;
-    context.progress.begin("dropping tables", there.len() as u64);
-    let list_columns = context.target.dialect().list_columns;
-    let checked = there.clone();
-    on_session(context, async move |session| {
-        for table in checked {
-            let name = schema::name(table);
-            let found = inspection::columns(session, list_columns, &name).await?;
-            inspection::check_columns(&name, &found, &inspection::COMMON_COLUMNS)?;
-        }
-        Ok(())
-    })?;
-    drop_tables(context, &there)?;
+    let names: Vec<String> = there.iter().map(|table| schema::name(*table)).collect();
+    let named = names.iter().map(|name| (name.clone(), COMMON_COLUMNS.to_vec())).collect();
+    let told = tables::remove(context, WORKLOAD, named, names.iter().map(String::as_str))?;
     created_tables.forget_tables(context.target, &there);
-    Ok(there.into_iter().map(|table| format!("dropped {}", schema::name(table))).collect())
+    Ok(told)
 }

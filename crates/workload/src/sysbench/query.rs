@@ -2,7 +2,6 @@
 
 use measure::OperationKind;
 
-/// A statement on one table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Query {
     PointSelect,
@@ -17,10 +16,8 @@ pub(super) enum Query {
 }
 
 impl Query {
-    /// The number of queries.
     pub(super) const COUNT: usize = Self::Insert as usize + 1;
 
-    /// Its name as an operation.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::PointSelect => "point_select",

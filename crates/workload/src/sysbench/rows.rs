@@ -8,11 +8,9 @@ use crate::random::{Draw, Random};
 /// Columns of a row, in the order of [`Row::values`].
 pub(super) const COLUMNS: [&str; 4] = ["id", "k", "c", "pad"];
 
-/// Generates rows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RowGenerator {
     pub(super) seed: u64,
-    /// How column k is drawn.
     pub(super) k: Draw,
 }
 
@@ -40,7 +38,6 @@ impl Row {
         self.pad.fill(&mut random);
     }
 
-    /// Its values, lent to a driver.
     #[inline]
     pub(super) fn values(&self) -> [Value<'_>; 4] {
         let texts = [Value::Text(self.c.as_str()), Value::Text(self.pad.as_str())];

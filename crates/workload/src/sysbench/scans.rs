@@ -7,7 +7,7 @@ use driver::{Session, Statement, Value};
 use engine::ClientHandle;
 use measure::{Failure, Operation, OperationId, OperationKind, Traffic};
 
-use super::connection::transacted;
+use super::connection::TRANSACTION;
 use super::script::Script;
 use super::settings::Settings;
 use crate::WorkloadContext;
@@ -15,7 +15,7 @@ use crate::policy::ErrorPolicy;
 use crate::random::{Draw, Random, Shape};
 use crate::session::Connector;
 use crate::shared::Shared;
-use crate::transaction_loop::{FailedTransaction, WorkloadClient};
+use crate::transaction_loop::{FailedTransaction, WorkloadClient, transacted};
 
 impl Script {
     /// Whether the script uses the client in this file.
@@ -151,7 +151,7 @@ impl WorkloadClient for ScanClient {
         &mut self,
         _handle: &mut ClientHandle,
     ) -> Result<OperationId, FailedTransaction> {
-        transacted(self.session.execute(&self.statement, &self.values).await)
+        transacted(TRANSACTION, self.session.execute(&self.statement, &self.values).await)
     }
 
     async fn reconnect(&mut self, handle: &ClientHandle) -> Result<(), Failure> {

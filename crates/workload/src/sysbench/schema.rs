@@ -22,17 +22,23 @@ pub(super) fn create_table(
 ) -> Result<String, Failure> {
     let id = id_column(settings, dialect)?;
     let key = match (settings.secondary, settings.auto_inc) {
-        (true, true) => ", KEY xid (id)",
-        (false, false) => ", PRIMARY KEY (id)",
+        (true, true) => {
+            inline_index(dialect).map_or_else(String::new, |index| format!(", {index}"))
+        }
+        (false, false) => ", PRIMARY KEY (id)".to_owned(),
         // With auto-increment the type of the id column includes the primary key. The secondary index alone is
         // created after the rows are loaded.
-        (false, true) | (true, false) => "",
+        (false, true) | (true, false) => String::new(),
     };
     let tail = table_tail(&settings.make, dialect)?;
     Ok(format!(
         "CREATE TABLE sbtest{table} (id {id}, k INTEGER DEFAULT 0 NOT NULL, \
          c CHAR(120) DEFAULT '' NOT NULL, pad CHAR(60) DEFAULT '' NOT NULL{key}){tail}"
     ))
+}
+
+fn inline_index(dialect: &Dialect) -> Option<String> {
+    Some(dialect.inline_index?.replace("{name}", "xid").replace("{columns}", "id"))
 }
 
 /// Type and constraints of the column `id`.
@@ -71,9 +77,9 @@ pub(super) fn table_tail(make: &TableMake, dialect: &Dialect) -> Result<String, 
 }
 
 /// The indexes that are created after the rows are loaded.
-pub(super) fn indexes(table: u64, settings: &Settings) -> Vec<String> {
+pub(super) fn indexes(table: u64, settings: &Settings, dialect: &Dialect) -> Vec<String> {
     let mut indexes = Vec::new();
-    if settings.secondary && !settings.auto_inc {
+    if settings.secondary && !(settings.auto_inc && dialect.inline_index.is_some()) {
         indexes.push(format!("CREATE INDEX xid_{table} ON sbtest{table}(id)"));
     }
     if settings.create_secondary {
@@ -109,7 +115,7 @@ pub(super) mod tests {
             .flat_map(|options| {
                 let settings = settings(options);
                 let mut all = vec![create_table(3, &settings, &mysql::DIALECT).unwrap()];
-                all.extend(indexes(3, &settings));
+                all.extend(indexes(3, &settings, &mysql::DIALECT));
                 all
             })
             .collect();
@@ -135,5 +141,15 @@ pub(super) mod tests {
         insta::assert_snapshot!(refusal, @"engine = innodb: this system has no storage engines to choose from; leave it out");
         let refusal = create_table(1, &settings("secondary = true"), dialect).unwrap_err();
         insta::assert_snapshot!(refusal, @"secondary = true: on this system only a primary key numbers itself; add auto_inc = false");
+    }
+
+    #[test]
+    fn a_secondary_index_is_made_afterwards_where_create_table_takes_none() {
+        let dialect = Dialect { inline_index: None, ..mysql::DIALECT };
+        let settings = settings("secondary = true");
+        assert!(!create_table(1, &settings, &dialect).unwrap().contains("xid"));
+        let made = indexes(1, &settings, &dialect);
+        assert_eq!(made[0], "CREATE INDEX xid_1 ON sbtest1(id)");
+        assert_eq!(indexes(1, &settings, &mysql::DIALECT), made[1..]);
     }
 }

@@ -22,12 +22,15 @@ pub(crate) enum Script {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ScriptStep {
     /// A read or an update, repeated with a new id each time.
-    Repeat { query: Query, times: u64 },
+    Repeat {
+        query: Query,
+        times: u64,
+    },
     /// Deletes a row and inserts it again with other values, repeated.
-    DeleteInsert { times: u64 },
-    /// Deletes a row.
+    DeleteInsert {
+        times: u64,
+    },
     Delete,
-    /// Inserts a new row.
     Insert,
 }
 
@@ -39,14 +42,12 @@ pub(super) enum RowCount {
     AtMost,
 }
 
-/// How an event begins and ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TransactionFrame {
     /// Every statement is a transaction of its own.
     None,
     /// An explicit transaction that only reads.
     Reading,
-    /// An explicit transaction that writes.
     Writing,
 }
 
@@ -64,7 +65,6 @@ impl Script {
         Self::RandomRanges,
     ];
 
-    /// Its name in sysbench.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::PointSelect => "oltp_point_select",
@@ -80,7 +80,6 @@ impl Script {
         }
     }
 
-    /// Its description in one line.
     pub(crate) fn summary(self) -> &'static str {
         match self {
             Self::PointSelect => "reads one row by its key",
@@ -163,7 +162,6 @@ impl ScriptStep {
         }
     }
 
-    /// How often it repeats them.
     #[inline]
     pub(super) fn times(self) -> u64 {
         match self {
@@ -172,7 +170,6 @@ impl ScriptStep {
         }
     }
 
-    /// How many statements it sends.
     pub(super) fn statements(self) -> u64 {
         self.times() * self.queries().len() as u64
     }

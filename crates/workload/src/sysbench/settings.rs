@@ -2,8 +2,8 @@
 
 use driver::Isolation;
 use plan::OptionReader;
+use plan::declared::{Flag, Number, OptionList, Text, flag, number, text};
 
-use crate::options::{Flag, Number, OptionList, Text, flag, number, text};
 use crate::policy::{ErrorPolicy, IGNORE_ERRORS, TRANSIENT_ERRORS};
 use crate::random::{Shape, read_shape};
 use crate::session::ISOLATION;
@@ -85,7 +85,6 @@ pub(crate) const OPTIONS: OptionList = &[
     &DELTA,
 ];
 
-/// Checked options.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Settings {
     pub(crate) tables: u64,
@@ -117,7 +116,6 @@ pub(crate) struct Settings {
 /// How tables are created, apart from their columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TableMake {
-    /// The storage engine.
     pub(crate) engine: String,
     /// Whether the plan names the engine; a system without engines must then refuse it.
     pub(crate) is_engine_given: bool,

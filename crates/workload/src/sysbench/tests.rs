@@ -40,7 +40,6 @@ const SCRIPTS: [&str; 11] = [
     "bulk_insert",
 ];
 
-/// Options that keep a script small.
 fn small(script: &str) -> &'static str {
     match script {
         "select_random_points" | "select_random_ranges" => "table_size = 300",
@@ -346,7 +345,7 @@ fn inserts_refuse_tables_that_do_not_number_their_rows() {
     test_system.run("CREATE INDEX k_there ON sbtest1 (k)");
     let test_system = test_system.with(Existing::Reuse);
     let inserts = sysbench("oltp_insert", "table_size = 50");
-    insta::assert_snapshot!(message(inserts.prepare(&test_system.context())), @"the id of table sbtest1 is not AUTO_INCREMENT, so that inserts would fail: say auto_inc=false, as it was prepared, or have it made afresh with `--existing replace`");
+    insta::assert_snapshot!(message(inserts.prepare(&test_system.context())), @"table sbtest1 does not number its rows, so that inserts would fail: say auto_inc=false, as it was prepared, or have it made afresh with `--existing replace`");
     for (script, options) in [("oltp_read_write", ""), ("oltp_insert", "auto_inc = false")] {
         let fits = sysbench(script, &format!("table_size = 50\n{options}"));
         fits.prepare(&test_system.context()).unwrap();

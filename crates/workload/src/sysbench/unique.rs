@@ -45,7 +45,6 @@ impl UniqueNumbers {
         self.next.fetch_max(next.try_into().unwrap_or(u32::MAX), Ordering::Relaxed);
     }
 
-    /// The next number.
     #[inline]
     pub(super) fn take(&self) -> u32 {
         let step = self.part.step() as u32;

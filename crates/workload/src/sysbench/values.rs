@@ -2,7 +2,6 @@
 
 use crate::random::Random;
 
-/// Digits of one group.
 const GROUP_DIGITS: usize = 11;
 /// 10^11: the number of different groups.
 const GROUPS: u64 = 100_000_000_000;
@@ -34,7 +33,6 @@ impl<const LENGTH: usize> Digits<LENGTH> {
         Self([b'-'; LENGTH])
     }
 
-    /// Draws new digits.
     #[inline]
     pub(super) fn fill(&mut self, random: &mut Random) {
         for group in self.0.chunks_mut(GROUP_DIGITS + 1) {
@@ -42,7 +40,6 @@ impl<const LENGTH: usize> Digits<LENGTH> {
         }
     }
 
-    /// The value as text.
     #[inline]
     pub(super) fn as_str(&self) -> &str {
         // Digits and dashes are always valid UTF-8.

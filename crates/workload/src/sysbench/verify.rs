@@ -5,17 +5,17 @@ use std::sync::Arc;
 use driver::{Datum, Dialect, Session};
 use measure::Failure;
 
-use super::inspection::{check_oltp_columns, columns};
+use super::inspection::check_columns;
+use super::rows::COLUMNS;
 use super::schema;
 use super::values::{C_LENGTH, PAD_LENGTH, fits_template};
 use crate::WorkloadContext;
-use crate::parallel::{as_integer, as_text, parallel_for, unsuitable, workers};
+use crate::parallel::{as_integer, as_text, columns, parallel_for, unsuitable, workers};
 use crate::random::Random;
 
 /// Rows of each table whose values are checked.
 const SAMPLED_ROWS: usize = 100;
 
-/// The expected contents of a table.
 #[derive(Clone, Debug)]
 pub(super) struct Expected {
     /// The table size: statements ask for ids from 1 to it.
@@ -30,7 +30,6 @@ pub(super) struct Expected {
     pub(super) engine: Option<String>,
     /// The highest allowed value of column k: the table's size if nothing was updated.
     pub(super) highest_k: i64,
-    /// Whether the table must have an index on k.
     pub(super) has_index_on_k: bool,
     /// Whether the table must number new rows by itself.
     pub(super) numbers_rows: bool,
@@ -38,14 +37,13 @@ pub(super) struct Expected {
     pub(super) seed: u64,
 }
 
-/// Checks tables in parallel.
 pub(super) fn verify(
     context: &WorkloadContext<'_>,
     tables: &[u64],
     expected: Expected,
 ) -> Result<(), Failure> {
-    let Dialect { list_columns, list_indexed, list_auto_increment, .. } = *context.target.dialect();
-    let list_engine = context.target.dialect().list_engine;
+    let dialect = context.target.dialect();
+    let Dialect { list_columns, list_indexed, list_auto_increment, list_engine, .. } = *dialect;
     let progress = context.progress.clone();
     let expected = Arc::new(expected);
     let tables: Arc<Vec<u64>> = Arc::new(tables.to_vec());
@@ -55,7 +53,7 @@ pub(super) fn verify(
         let expected = Arc::clone(&expected);
         Box::pin(async move {
             let found = columns(session, list_columns, &schema::name(table)).await?;
-            check_oltp_columns(table, &found)?;
+            check_columns(table, &found, &COLUMNS)?;
             let indexed = columns(session, list_indexed, &schema::name(table)).await?;
             check_indexes(table, &indexed, expected.has_index_on_k)?;
             if expected.numbers_rows {
@@ -68,7 +66,7 @@ pub(super) fn verify(
             }
             let remark = check_rows(session, table, &expected).await?;
             remark.into_iter().for_each(|remark| progress.note(remark));
-            check_sample(session, table, &expected).await?;
+            check_sample(session, table, &expected, dialect).await?;
             progress.advance(1);
             Ok(())
         })
@@ -97,7 +95,7 @@ fn check_auto_increment(table: u64, found: &[String]) -> Result<(), Failure> {
         return Ok(());
     }
     Err(unsuitable(format!(
-        "the id of table sbtest{table} is not AUTO_INCREMENT, so that inserts would fail: say \
+        "table sbtest{table} does not number its rows, so that inserts would fail: say \
          auto_inc=false, as it was prepared, or have it made afresh with `--existing replace`"
     )))
 }
@@ -164,7 +162,12 @@ fn remark(table: u64, wanted: u64, (seen, asked_for): (u64, u64)) -> Option<Stri
 }
 
 /// Checks the values of some rows.
-async fn check_sample(session: &mut Session, table: u64, wanted: &Expected) -> Result<(), Failure> {
+async fn check_sample(
+    session: &mut Session,
+    table: u64,
+    wanted: &Expected,
+    dialect: &Dialect,
+) -> Result<(), Failure> {
     if wanted.rows == 0 {
         return Ok(());
     }
@@ -174,12 +177,12 @@ async fn check_sample(session: &mut Session, table: u64, wanted: &Expected) -> R
     let list = ids.join(", ");
     let sql = format!("SELECT id, k, c, pad FROM sbtest{table} WHERE id IN ({list})");
     for row in session.rows(&sql).await? {
-        check_row(table, &row, wanted.highest_k)?;
+        check_row(table, &row, wanted.highest_k, dialect)?;
     }
     Ok(())
 }
 
-fn check_row(table: u64, row: &[Datum], highest_k: i64) -> Result<(), Failure> {
+fn check_row(table: u64, row: &[Datum], highest_k: i64, dialect: &Dialect) -> Result<(), Failure> {
     let id = as_integer(row.first()).unwrap_or_default();
     let wrong = |what: String| {
         Err(unsuitable(format!(
@@ -196,7 +199,7 @@ fn check_row(table: u64, row: &[Datum], highest_k: i64) -> Result<(), Failure> {
     }
     for (column, name, length) in [(2, "c", C_LENGTH), (3, "pad", PAD_LENGTH)] {
         let value = as_text(row.get(column)).unwrap_or_default();
-        if !fits_template(&value, length) {
+        if !fits_template(dialect.unpadded(&value), length) {
             return wrong(format!("{name} is `{value}`, not groups of 11 digits"));
         }
     }

@@ -45,7 +45,6 @@ impl Shared for TpccLoad {
     }
 }
 
-/// A connected terminal.
 pub(super) struct TpccClient {
     shared: Arc<TpccLoad>,
     tpcc_session: TpccSession,
@@ -54,7 +53,6 @@ pub(super) struct TpccClient {
     random: Random,
     /// The next kind, if it has been drawn already.
     next: Option<Kind>,
-    /// The kind of the last transaction.
     last: Option<Kind>,
     inputs: Option<(Kind, Inputs)>,
 }
@@ -121,7 +119,7 @@ async fn connect(shared: &TpccLoad, handle: &ClientHandle) -> Result<TpccSession
     if let Some(enforce) = dialect.enforce_foreign_keys.filter(|_| settings.foreign_keys) {
         session.run(enforce).await?;
     }
-    let statements = Statements::prepare(&mut session, dialect.row_lock).await?;
+    let statements = Statements::prepare(&mut session, dialect).await?;
     Ok(TpccSession {
         session,
         statements,

@@ -81,14 +81,12 @@ fn write_schema(settings: &Settings, export: &Export<'_>) -> Result<(), Failure>
     fs::write(&path, text).map_err(|error| failed(&path, &error))
 }
 
-/// The files of one job.
 struct Files<'a> {
     export: &'a Export<'a>,
     job: u64,
     open: BTreeMap<Table, (PathBuf, BufWriter<File>)>,
 }
 
-/// The file of one table.
 struct TableFile<'a> {
     path: &'a Path,
     file: &'a mut BufWriter<File>,

@@ -2,7 +2,6 @@
 
 use crate::random::Random;
 
-/// A kind of transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     NewOrder,
@@ -12,14 +11,12 @@ pub(super) enum Kind {
     StockLevel,
 }
 
-/// The number of kinds.
 pub(super) const TYPES: usize = 5;
 
 impl Kind {
     pub(super) const ALL: [Self; TYPES] =
         [Self::NewOrder, Self::Payment, Self::OrderStatus, Self::Delivery, Self::StockLevel];
 
-    /// Its name as an operation.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::NewOrder => "new_order",
@@ -69,7 +66,6 @@ impl TransactionPicker {
         Self { mix, deck, drawn: DECK }
     }
 
-    /// The next kind.
     #[inline]
     pub(super) fn draw(&mut self, random: &mut Random) -> Kind {
         if let Mix::Weights(weights) = self.mix {

@@ -7,7 +7,6 @@ use measure::Failure;
 use super::rows::FIRST_NEW_ORDER;
 use crate::parallel::as_integer;
 
-/// Districts of a warehouse.
 const DISTRICTS: usize = 10;
 
 /// Sums and counts of one warehouse. Money is in cents.
@@ -20,7 +19,6 @@ pub(super) struct Figures {
     pub(super) districts: [District; DISTRICTS],
 }
 
-/// Sums and counts of one district.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct District {
     /// D_YTD.
@@ -209,7 +207,6 @@ pub(super) fn cents(datum: Option<&Datum>) -> Option<i64> {
     number(datum).map(|money| (money * 100.0).round() as i64)
 }
 
-/// Cents as text.
 pub(super) fn money(cents: i64) -> String {
     let sign = if cents < 0 { "-" } else { "" };
     format!("{sign}{}.{:02}", cents.abs() / 100, cents.abs() % 100)

@@ -31,9 +31,7 @@ pub(super) const ROWS_PER_WAREHOUSE: u64 = {
 pub(super) enum Batch {
     /// [`BATCH`] items from this one on.
     Items(u64),
-    /// A warehouse with its districts.
     Warehouse(u64),
-    /// The customers of a district with their first payment.
     Customers(DistrictKey),
     /// [`BATCH`] stocks of a warehouse from this item on.
     Stock(u64, u64),
@@ -181,7 +179,6 @@ fn now(context: &WorkloadContext<'_>) -> Result<String, Failure> {
     })
 }
 
-/// Loads a batch in one transaction.
 async fn load(
     session: &mut Session,
     dialect: &Dialect,
@@ -200,7 +197,6 @@ async fn load(
     together.commit().await
 }
 
-/// Adds rows to a table.
 struct TableRows<'a> {
     writer: BatchWriter<'a>,
     columns: usize,

@@ -10,7 +10,6 @@ pub(super) const LINES_MAX: usize = 15;
 const UNUSED_ITEM: i64 = 100_001;
 const DISTRICTS: i64 = 10;
 
-/// The warehouse and the district of a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Terminal {
     pub(super) warehouse: i64,
@@ -30,7 +29,6 @@ impl Terminal {
     }
 }
 
-/// The inputs of one transaction.
 #[expect(
     clippy::large_enum_variant,
     reason = "one for each client, and nothing is allocated for an event"
@@ -54,7 +52,6 @@ pub(super) struct NewOrder {
     pub(super) count: usize,
 }
 
-/// A line of an order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Line {
     pub(super) item: i64,
@@ -62,11 +59,9 @@ pub(super) struct Line {
     pub(super) quantity: i64,
 }
 
-/// How a customer is selected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Customer {
     Id(i64),
-    /// By last name, which is given by its number.
     LastName(u64),
 }
 
@@ -100,7 +95,6 @@ pub(super) struct StockLevel {
     pub(super) threshold: i64,
 }
 
-/// Draws inputs.
 #[derive(Clone, Debug)]
 pub(super) struct InputGenerator {
     pub(super) constants: Constants,

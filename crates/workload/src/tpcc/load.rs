@@ -16,7 +16,6 @@ pub(super) const ROLLED_BACK: OperationId = OperationId(TYPES as u16);
 /// out, and a Delivery without new orders has little to do.
 pub(super) const SKIPPED: OperationId = OperationId(TYPES as u16 + 1);
 
-/// The operation of a transaction type.
 pub(super) fn operation(kind: Kind) -> OperationId {
     OperationId(kind as u16)
 }

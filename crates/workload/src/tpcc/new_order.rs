@@ -11,7 +11,6 @@ use super::session::{TpccSession, missing, money, scaled};
 use super::statements::{LineQuery, Query};
 use super::text::ORIGINAL;
 
-/// The outcome of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OrderResult {
     Committed,
@@ -22,7 +21,6 @@ pub(super) enum OrderResult {
 /// The length of S_DIST_xx.
 const DIST: usize = 24;
 
-/// The result of a line.
 #[derive(Clone, Copy)]
 struct Filled {
     /// I_PRICE in cents; `None` for an item that does not exist.
@@ -198,7 +196,6 @@ fn stock_values(
     used
 }
 
-/// Inserts the rows of ORDER and NEW-ORDER.
 async fn insert_order(
     tpcc_session: &mut TpccSession,
     handle: &mut ClientHandle,

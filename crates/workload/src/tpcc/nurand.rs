@@ -7,9 +7,7 @@ use crate::random::Random;
 pub(super) struct Constants {
     /// For the last names of customers, A = 255.
     pub(super) last_name: u64,
-    /// For the numbers of customers, A = 1023.
     pub(super) customer: u64,
-    /// For the numbers of items, A = 8191.
     pub(super) item: u64,
 }
 
@@ -26,7 +24,6 @@ const LAST_NAME_DELTA: u64 = 85;
 const STREAM: u64 = 0xC;
 
 impl Constants {
-    /// The constants for loading data of this seed.
     pub(super) fn of_load(seed: u64) -> Self {
         let mut random = Random::of_part(seed, &[STREAM]);
         Self {
@@ -46,7 +43,6 @@ impl Constants {
         Self { last_name, ..load }
     }
 
-    /// The number of a last name, 0 to 999.
     #[inline]
     pub(super) fn last_name(&self, random: &mut Random) -> u64 {
         nurand(LAST_NAME_A, 0, 999, self.last_name, random)

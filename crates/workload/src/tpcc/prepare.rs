@@ -1,21 +1,18 @@
 //! Creates the nine tables or reuses existing ones, and drops them.
 
-use std::sync::Arc;
-
 use measure::Failure;
 use plan::Existing;
 
 use super::fill::fill;
-use super::schema::{Table, create_indexes, create_table};
+use super::schema::{Table, WORKLOAD, create_indexes, create_table};
 use super::settings::Settings;
-use super::verify::{check_columns, verify_shape};
+use super::verify::verify_shape;
 use crate::WorkloadContext;
 use crate::created::{CreatedDatabases, around};
-use crate::parallel::{
-    already_there, columns, interrupted, on_session, parallel_for, run_all, unsuitable, workers,
-};
+use crate::parallel::{already_there, interrupted, on_session, run_all, unsuitable};
 use crate::removal::{drop_tables, take_away};
 use crate::session::check_isolation;
+use crate::tables;
 
 /// Creates and fills the tables, or reuses existing ones, as [`WorkloadContext::existing`] defines.
 pub(super) fn prepare(
@@ -46,7 +43,6 @@ pub(super) fn prepare(
     around(context, &context.sql.after_prepare)
 }
 
-/// Reuses existing tables.
 fn reuse(
     context: &WorkloadContext<'_>,
     settings: &Settings,
@@ -69,18 +65,10 @@ fn reuse(
     around(context, &context.sql.after_prepare)
 }
 
-/// The tables that exist.
 fn existing(context: &WorkloadContext<'_>) -> Result<Vec<Table>, Failure> {
-    let list_columns = context.target.dialect().list_columns;
-    on_session(context, async move |session| {
-        let mut there = Vec::new();
-        for table in Table::ALL {
-            if !columns(session, list_columns, table.name()).await?.is_empty() {
-                there.push(table);
-            }
-        }
-        Ok(there)
-    })
+    let names = Table::ALL.iter().map(|table| table.name().to_owned()).collect();
+    let there = tables::existing(context, names)?;
+    Ok(there.into_iter().map(|place| Table::ALL[place]).collect())
 }
 
 fn refusal(there: &[Table]) -> Failure {
@@ -117,7 +105,7 @@ fn create_and_fill(
     finish(context)
 }
 
-/// Creates indexes and statistics, several tables in parallel.
+/// Creates indexes and statistics.
 fn finish(context: &WorkloadContext<'_>) -> Result<(), Failure> {
     let dialect = context.target.dialect();
     let statements = Table::ALL.iter().map(|table| {
@@ -125,17 +113,7 @@ fn finish(context: &WorkloadContext<'_>) -> Result<(), Failure> {
         statements.extend(dialect.analyze(table.name()));
         statements
     });
-    let statements: Arc<Vec<Vec<String>>> = Arc::new(statements.collect());
-    context.progress.begin("making indexes and statistics", Table::ALL.len() as u64);
-    let progress = context.progress.clone();
-    parallel_for(context, workers(context), Table::ALL.len() as u64, move |session, job| {
-        let (statements, progress) = (Arc::clone(&statements), progress.clone());
-        Box::pin(async move {
-            run_all(session, &statements[job as usize]).await?;
-            progress.advance(1);
-            Ok(())
-        })
-    })
+    tables::finish(context, statements.collect())
 }
 
 /// The names of tables, each before the tables that its foreign keys refer to.
@@ -148,13 +126,7 @@ pub(super) fn clean_up(
     context: &WorkloadContext<'_>,
     created: &CreatedDatabases,
 ) -> Result<(), Failure> {
-    if created.freshness_of(context.target).is_none() {
-        return Ok(());
-    }
-    context.progress.begin("dropping tables", Table::ALL.len() as u64);
-    drop_tables(context, in_order(&Table::ALL))?;
-    created.forget(context.target);
-    Ok(())
+    tables::clean_up(context, created, &in_order(&Table::ALL).collect::<Vec<_>>())
 }
 
 /// Drops the tables of TPC-C, whoever created them.
@@ -166,17 +138,8 @@ pub(super) fn remove(
     created: &CreatedDatabases,
 ) -> Result<Vec<String>, Failure> {
     let there = existing(context)?;
-    context.progress.begin("dropping tables", there.len() as u64);
-    let list_columns = context.target.dialect().list_columns;
-    let tables = there.clone();
-    on_session(context, async move |session| {
-        for table in tables {
-            let found = columns(session, list_columns, table.name()).await?;
-            check_columns(table, &found)?;
-        }
-        Ok(())
-    })?;
-    drop_tables(context, in_order(&there))?;
+    let named = there.iter().map(|table| table.with_columns()).collect();
+    let told = tables::remove(context, WORKLOAD, named, in_order(&there))?;
     created.forget(context.target);
-    Ok(there.iter().map(|table| format!("dropped {}", table.name())).collect())
+    Ok(told)
 }

@@ -20,7 +20,6 @@ pub(super) const FIRST_NEW_ORDER: u64 = 2_101;
 /// In one row of ten, data contains the word for original, or credit is bad.
 const ONE_IN: u64 = 10;
 
-/// Generates rows.
 #[derive(Clone, Debug)]
 pub(super) struct RowGenerator {
     seed: u64,
@@ -29,7 +28,6 @@ pub(super) struct RowGenerator {
     now: String,
 }
 
-/// A district of a warehouse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct DistrictKey {
     pub(super) warehouse: u64,
@@ -41,7 +39,6 @@ impl RowGenerator {
         Self { seed, constants: Constants::of_load(seed), now }
     }
 
-    /// The random stream of one row.
     fn random(&self, table: Table, part: [u64; 3]) -> Random {
         let [a, b, c] = part;
         Random::of_part(self.seed, &[table as u64, a, b, c])
@@ -146,7 +143,6 @@ impl RowGenerator {
         customers
     }
 
-    /// The number of lines of an order, 5 to 15.
     pub(super) fn lines(&self, at: DistrictKey, order: u64) -> u64 {
         5 + self.random(Table::OrderLine, [at.warehouse, at.district, order]).below(11)
     }
@@ -173,7 +169,6 @@ impl RowGenerator {
         out.int(at.warehouse.cast_signed());
     }
 
-    /// All lines of an order.
     pub(super) fn order_lines(&self, out: &mut RowBuffer, at: DistrictKey, order: u64) {
         let mut random = self.random(Table::OrderLine, [at.warehouse, at.district, order]);
         // The number of lines is the stream's first draw, as in `lines`.

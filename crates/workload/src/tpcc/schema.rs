@@ -8,8 +8,11 @@ use measure::Failure;
 
 use super::settings::Settings;
 use crate::parallel::unsuitable;
+use crate::tables::NamedTable;
 
-/// A table.
+/// The owner of the tables, in messages.
+pub(super) const WORKLOAD: &str = "TPC-C";
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Table {
     Item,
@@ -58,6 +61,11 @@ impl Table {
             NewOrder => NEW_ORDER,
             OrderLine => ORDER_LINE,
         }
+    }
+
+    /// Its name with those of its columns.
+    pub(super) fn with_columns(self) -> NamedTable {
+        (self.name().to_owned(), self.column_names())
     }
 
     /// Names of its columns.
@@ -129,6 +137,9 @@ impl Table {
 /// The largest number of columns of a table: CUSTOMER's.
 pub(super) const COLUMNS_MAX: usize = CUSTOMER.len();
 
+/// Stands for the dialect's type of a date with its time.
+const TIMESTAMP: &str = "{timestamp}";
+
 const ITEM: &[(&str, &str)] = &[
     ("i_id", "INT NOT NULL"),
     ("i_im_id", "INT"),
@@ -176,7 +187,7 @@ const CUSTOMER: &[(&str, &str)] = &[
     ("c_state", "CHAR(2)"),
     ("c_zip", "CHAR(9)"),
     ("c_phone", "CHAR(16)"),
-    ("c_since", "DATETIME"),
+    ("c_since", TIMESTAMP),
     ("c_credit", "CHAR(2)"),
     ("c_credit_lim", "DECIMAL(12,2)"),
     ("c_discount", "DECIMAL(4,4)"),
@@ -193,7 +204,7 @@ const HISTORY: &[(&str, &str)] = &[
     ("h_c_w_id", "INT NOT NULL"),
     ("h_d_id", "INT NOT NULL"),
     ("h_w_id", "INT NOT NULL"),
-    ("h_date", "DATETIME"),
+    ("h_date", TIMESTAMP),
     ("h_amount", "DECIMAL(6,2)"),
     ("h_data", "VARCHAR(24)"),
 ];
@@ -223,7 +234,7 @@ const ORDERS: &[(&str, &str)] = &[
     ("o_d_id", "INT NOT NULL"),
     ("o_w_id", "INT NOT NULL"),
     ("o_c_id", "INT"),
-    ("o_entry_d", "DATETIME"),
+    ("o_entry_d", TIMESTAMP),
     ("o_carrier_id", "INT"),
     ("o_ol_cnt", "INT"),
     ("o_all_local", "INT"),
@@ -239,7 +250,7 @@ const ORDER_LINE: &[(&str, &str)] = &[
     ("ol_number", "INT NOT NULL"),
     ("ol_i_id", "INT NOT NULL"),
     ("ol_supply_w_id", "INT"),
-    ("ol_delivery_d", "DATETIME"),
+    ("ol_delivery_d", TIMESTAMP),
     ("ol_quantity", "INT"),
     ("ol_amount", "DECIMAL(6,2)"),
     ("ol_dist_info", "CHAR(24)"),
@@ -257,7 +268,9 @@ pub(super) fn create_table(
     if settings.partitions > 1 && !dialect.has_hash_partitions {
         return Err(unsuitable("partitions: this system has no partitions; leave it out"));
     }
-    let columns = table.columns().iter().map(|(name, kind)| format!("{name} {kind}"));
+    let columns = table.columns().iter().map(|(name, kind)| {
+        format!("{name} {}", if *kind == TIMESTAMP { dialect.timestamp } else { kind })
+    });
     let mut parts: Vec<String> = columns.collect();
     parts.extend(
         table.key().map(|key| format!("PRIMARY KEY ({key}){}", dialect.clustered_key_hint)),

@@ -8,8 +8,8 @@ use super::inputs::Customer;
 use super::statements::{LineQuery, Query, Statements};
 use super::text::push_last_name;
 use crate::parallel::unsuitable;
+use crate::transaction_loop::roll_back;
 
-/// The session of one client.
 pub(super) struct TpccSession {
     pub(super) session: Session,
     pub(super) statements: Statements,
@@ -21,7 +21,6 @@ pub(super) struct TpccSession {
 }
 
 impl TpccSession {
-    /// Starts a transaction that writes.
     pub(super) async fn begin(&mut self, handle: &mut ClientHandle) -> Result<(), Failure> {
         self.start(handle, self.begin_write).await
     }
@@ -47,12 +46,7 @@ impl TpccSession {
 
     /// Rolls back the open transaction, if there is one.
     pub(super) async fn roll_back(&mut self, handle: &mut ClientHandle) -> Result<(), Failure> {
-        if !self.is_in_transaction {
-            return Ok(());
-        }
-        self.is_in_transaction = false;
-        handle.count(OperationKind::Other);
-        self.session.run("ROLLBACK").await.map(drop)
+        roll_back(&mut self.session, &mut self.is_in_transaction, handle).await
     }
 
     /// Runs a statement and counts it. After a statement that reads, [`TpccSession::rows`] has its rows. Await the
@@ -80,7 +74,6 @@ impl TpccSession {
         begin(&mut self.session, handle, (query.kind(), statement), values)
     }
 
-    /// The rows that were read last.
     #[inline]
     pub(super) fn rows(&self) -> &Rows {
         self.session.fetched()
@@ -141,7 +134,6 @@ fn begin<'s>(
     }
 }
 
-/// A row is missing or incomplete.
 #[cold]
 pub(super) fn missing(what: &str) -> Failure {
     unsuitable(format!(
@@ -156,7 +148,6 @@ pub(super) fn scaled(rows: &Rows, (row, column): (usize, usize), units: f64) -> 
     rows.float(row, column).map(|number| (number * units).round() as i64)
 }
 
-/// Cents as the value of a DECIMAL column.
 #[inline]
 pub(super) fn money(cents: i64) -> Value<'static> {
     Value::Float(cents as f64 / 100.0)

@@ -2,15 +2,14 @@
 
 use driver::Isolation;
 use plan::OptionReader;
+use plan::declared::{Flag, Number, OptionList, Text, flag, number, text};
 
 use super::deck::{Mix, TYPES};
-use crate::options::{Flag, Number, OptionList, Text, flag, number, text};
 use crate::policy::{ErrorPolicy, IGNORE_ERRORS, TRANSIENT_ERRORS};
 use crate::session::ISOLATION;
 
 /// More than fits on any test bed; numbers stay far below the limit of INT.
 const MOST_WAREHOUSES: u64 = 1_000_000;
-/// The servers' maximum.
 const MOST_PARTITIONS: u64 = 8_192;
 
 const WAREHOUSES: Number<u64> =
@@ -45,7 +44,6 @@ const CHECK: Flag = flag(
     "the twelve consistency conditions (clause 3.3.2) are checked before and after the load",
 );
 
-/// The options of `tpcc`.
 pub(crate) const OPTIONS: OptionList = &[
     &WAREHOUSES,
     &PARTITIONS,
@@ -59,7 +57,6 @@ pub(crate) const OPTIONS: OptionList = &[
     &IGNORE_ERRORS,
 ];
 
-/// Checked options.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Settings {
     pub(super) warehouses: u64,

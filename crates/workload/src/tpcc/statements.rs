@@ -1,23 +1,20 @@
 //! The statements of the transactions, prepared once for each client.
 
-use driver::{Session, Statement};
+use driver::{Dialect, ParameterType, Session, Statement};
 use measure::{Failure, OperationKind};
 
 use super::inputs::LINES_MAX;
 
-/// Districts of a warehouse.
 const DISTRICTS: usize = 10;
 
 /// A statement with a fixed number of parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Query {
-    /// New-Order.
     BuyerAndTax,
     TakeOrderNumber,
     OrderNumberAndTax,
     InsertOrder,
     InsertNewOrder,
-    /// Payment.
     WarehouseAndDistrict,
     CustomersByName,
     Pay,
@@ -25,12 +22,10 @@ pub(super) enum Query {
     InsertHistory,
     AddToDistrict,
     AddToWarehouse,
-    /// Order-Status.
     StatusByName,
     StatusById,
     LastOrder,
     OrderLines,
-    /// Delivery.
     OldestNewOrder,
     DeleteNewOrders,
     OrderCustomers,
@@ -38,7 +33,6 @@ pub(super) enum Query {
     SumAmounts,
     SetDelivered,
     CreditCustomers,
-    /// Stock-Level.
     NextOrderNumber,
     CountLowStocks,
 }
@@ -103,18 +97,19 @@ impl Query {
     }
 
     /// Its SQL, with `?` for parameters.
-    pub(super) fn sql(self, row_lock: &str) -> String {
+    pub(super) fn sql(self, dialect: &Dialect) -> String {
         if self == Self::OldestNewOrder {
             return format!(
                 "SELECT no_o_id FROM new_order WHERE no_w_id = ? AND no_d_id = ? \
-                 ORDER BY no_o_id LIMIT 1{row_lock}"
+                 ORDER BY no_o_id LIMIT 1{}",
+                dialect.row_lock
             );
         }
         match self.kind() {
             OperationKind::Read => self.reading().map(str::to_owned),
-            _ => self.writing().map(str::to_owned),
+            _ => self.writing(dialect),
         }
-        .unwrap_or_else(|| self.of_all_districts())
+        .unwrap_or_else(|| self.of_all_districts(dialect))
     }
 
     /// Statements that read rows of one district or customer; `None` for those about all districts.
@@ -171,8 +166,8 @@ impl Query {
     }
 
     /// Statements that write rows of one district or customer; `None` for those about all districts.
-    fn writing(self) -> Option<&'static str> {
-        Some(match self {
+    fn writing(self, dialect: &Dialect) -> Option<String> {
+        let text = match self {
             Self::TakeOrderNumber => {
                 "UPDATE district SET d_next_o_id = d_next_o_id + 1 WHERE d_w_id = ? AND d_id = ?"
             }
@@ -184,11 +179,14 @@ impl Query {
                 "INSERT INTO new_order (no_o_id, no_d_id, no_w_id) VALUES (?, ?, ?)"
             }
             Self::Pay => {
-                "UPDATE customer SET c_balance = c_balance - ?, c_ytd_payment = c_ytd_payment + ?, \
+                let paid = dialect.parameter(ParameterType::Text);
+                return Some(format!(
+                    "UPDATE customer SET c_balance = c_balance - ?, c_ytd_payment = c_ytd_payment + ?, \
                  c_payment_cnt = c_payment_cnt + 1, \
-                 c_data = CASE WHEN c_credit = 'BC' THEN SUBSTR(CONCAT(?, c_data), 1, 500) \
+                 c_data = CASE WHEN c_credit = 'BC' THEN SUBSTR(CONCAT({paid}, c_data), 1, 500) \
                  ELSE c_data END \
                  WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?"
+                ));
             }
             Self::InsertHistory => {
                 "INSERT INTO history \
@@ -200,13 +198,14 @@ impl Query {
             }
             Self::AddToWarehouse => "UPDATE warehouse SET w_ytd = w_ytd + ? WHERE w_id = ?",
             _ => return None,
-        })
+        };
+        Some(text.to_owned())
     }
 
     /// Delivery's statements about one order, or one customer, of each district (clause 2.7.4.2). Each district has a
     /// term of its own: every system turns such terms into look-ups by the primary key, but not every system does so
     /// for lists of tuples. Where an order does not exist, its number is 0, which matches nothing.
-    fn of_all_districts(self) -> String {
+    fn of_all_districts(self, dialect: &Dialect) -> String {
         let each = |district: &str, id: &str| {
             let terms: Vec<String> = (1..=DISTRICTS)
                 .map(|number| format!("({district} = {number} AND {id} = ?)"))
@@ -237,8 +236,9 @@ impl Query {
                  WHERE ol_w_id = ? AND {lines}"
             ),
             _credit_customers => {
+                let amount = dialect.parameter(ParameterType::Decimal);
                 let whens: String =
-                    (1..=DISTRICTS).map(|number| format!(" WHEN {number} THEN ?")).collect();
+                    (1..=DISTRICTS).map(|number| format!(" WHEN {number} THEN {amount}")).collect();
                 format!(
                     "UPDATE customer SET c_balance = c_balance + CASE c_d_id{whens} ELSE 0 END, \
                      c_delivery_cnt = c_delivery_cnt + 1 WHERE c_w_id = ? AND {}",
@@ -270,7 +270,8 @@ impl LineQuery {
     }
 
     /// Its SQL, with `?` for parameters.
-    pub(super) fn sql(self, lines: usize, row_lock: &str) -> String {
+    pub(super) fn sql(self, lines: usize, dialect: &Dialect) -> String {
+        let (row_lock, number) = (dialect.row_lock, dialect.parameter(ParameterType::Integer));
         let marks = vec!["?"; lines].join(", ");
         match self {
             Self::Items => {
@@ -278,15 +279,16 @@ impl LineQuery {
             }
             Self::LockStocks => {
                 // S_DIST_xx of the order's district only.
-                let dist: String =
-                    (1..=9).map(|number| format!(" WHEN {number} THEN s_dist_0{number}")).collect();
+                let dist: String = (1..=9)
+                    .map(|district| format!(" WHEN {district} THEN s_dist_0{district}"))
+                    .collect();
                 format!(
-                    "SELECT s_i_id, s_quantity, s_data, CASE ?{dist} ELSE s_dist_10 END \
+                    "SELECT s_i_id, s_quantity, s_data, CASE {number}{dist} ELSE s_dist_10 END \
                      FROM stock WHERE s_w_id = ? AND s_i_id IN ({marks}){row_lock}"
                 )
             }
             Self::UpdateStocks => {
-                let whens = " WHEN ? THEN ?".repeat(lines);
+                let whens = format!(" WHEN ? THEN {number}").repeat(lines);
                 format!(
                     "UPDATE stock SET s_quantity = CASE s_i_id{whens} END, \
                      s_ytd = s_ytd + CASE s_i_id{whens} END, s_order_cnt = s_order_cnt + 1, \
@@ -305,7 +307,6 @@ impl LineQuery {
     }
 }
 
-/// All statements of one client.
 pub(super) struct Statements {
     fixed: Vec<Statement>,
     /// For each [`LineQuery`] and number of lines from 1; entries that are never used hold a statement of `fixed`.
@@ -321,20 +322,20 @@ impl Statements {
         Query::ALL.len() + by_lines.sum::<usize>()
     }
 
-    /// Prepares all of them; `lock` ends a SELECT that locks its rows.
+    /// Prepares all of them.
     ///
     /// # Errors
     /// The server's error.
-    pub(super) async fn prepare(session: &mut Session, lock: &str) -> Result<Self, Failure> {
+    pub(super) async fn prepare(session: &mut Session, dialect: &Dialect) -> Result<Self, Failure> {
         let mut fixed = Vec::with_capacity(Query::ALL.len());
         for query in Query::ALL {
-            fixed.push(session.prepare(&query.sql(lock)).await?);
+            fixed.push(session.prepare(&query.sql(dialect)).await?);
         }
         let mut by_lines = Vec::with_capacity(LineQuery::ALL.len() * LINES_MAX);
         for query in LineQuery::ALL {
             for lines in 1..=LINES_MAX {
                 by_lines.push(if query.takes(lines) {
-                    session.prepare(&query.sql(lines, lock)).await?
+                    session.prepare(&query.sql(lines, dialect)).await?
                 } else {
                     fixed[0].clone()
                 });
@@ -356,15 +357,30 @@ impl Statements {
 
 #[cfg(test)]
 mod tests {
+    use driver::{mysql, sqlite};
+
     use super::*;
 
     #[test]
+    fn parameters_have_types_where_a_system_asks_for_them() {
+        let typed = Dialect { typed_parameter: "CAST(? AS {type})", ..mysql::DIALECT };
+        let casts = |sql: String| sql.matches("CAST(? AS ").count();
+        assert!(Query::Pay.sql(&typed).contains("CONCAT(CAST(? AS VARCHAR), c_data)"));
+        assert!(
+            Query::CreditCustomers.sql(&typed).contains("WHEN 1 THEN CAST(? AS DECIMAL(15,2))")
+        );
+        assert!(LineQuery::LockStocks.sql(5, &typed).contains("CASE CAST(? AS INTEGER) WHEN 1"));
+        assert_eq!(casts(LineQuery::UpdateStocks.sql(5, &typed)), 10);
+        assert_eq!(casts(LineQuery::UpdateStocks.sql(5, &mysql::DIALECT)), 0);
+    }
+
+    #[test]
     fn statements_have_a_mark_for_each_value() {
-        let marks = |query: Query| query.sql("").matches('?').count();
+        let marks = |query: Query| query.sql(&mysql::DIALECT).matches('?').count();
         assert_eq!(marks(Query::DeleteNewOrders), 11);
         assert_eq!(marks(Query::CreditCustomers), 21);
         assert_eq!(marks(Query::SetCarrier), 12);
-        let marks = |query: LineQuery| query.sql(15, "").matches('?').count();
+        let marks = |query: LineQuery| query.sql(15, &mysql::DIALECT).matches('?').count();
         assert_eq!(marks(LineQuery::LockStocks), 17);
         assert_eq!(marks(LineQuery::UpdateStocks), 77);
         assert_eq!(marks(LineQuery::InsertLines), 135);
@@ -375,8 +391,8 @@ mod tests {
 
     #[test]
     fn rows_are_locked_where_systems_lock_rows() {
-        assert!(Query::OldestNewOrder.sql(" FOR UPDATE").ends_with("LIMIT 1 FOR UPDATE"));
-        assert!(LineQuery::LockStocks.sql(2, " FOR UPDATE").ends_with("IN (?, ?) FOR UPDATE"));
-        assert!(!LineQuery::LockStocks.sql(2, "").contains("FOR UPDATE"));
+        assert!(Query::OldestNewOrder.sql(&mysql::DIALECT).ends_with("LIMIT 1 FOR UPDATE"));
+        assert!(LineQuery::LockStocks.sql(2, &mysql::DIALECT).ends_with("IN (?, ?) FOR UPDATE"));
+        assert!(!LineQuery::LockStocks.sql(2, &sqlite::DIALECT).contains("FOR UPDATE"));
     }
 }

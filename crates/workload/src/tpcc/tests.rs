@@ -67,7 +67,6 @@ fn progress_expects_the_rows_that_a_warehouse_has() {
     assert!(all.abs_diff(ROWS_PER_WAREHOUSE) < 2_740, "{all}");
 }
 
-/// Texts of one row, as CSV.
 fn line(columns: usize, make: impl FnOnce(&mut RowBuffer)) -> Vec<String> {
     let mut buffer = RowBuffer::default();
     make(&mut buffer);

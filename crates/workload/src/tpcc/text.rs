@@ -34,7 +34,6 @@ pub(super) fn push_letters(out: &mut String, random: &mut Random, length: u64) {
     push_of(out, random, ALPHANUMERIC, length);
 }
 
-/// The given number of digits.
 #[inline]
 pub(super) fn push_digits(out: &mut String, random: &mut Random, length: u64) {
     push_of(out, random, DIGITS, length);

@@ -1,14 +1,13 @@
 //! Checks that the tables exist with the columns and rows that the transactions need.
 
-use std::sync::Arc;
-
 use measure::Failure;
 
 use super::rows::{CUSTOMERS, DISTRICTS, ITEMS};
-use super::schema::Table;
+use super::schema::{Table, WORKLOAD};
 use super::settings::Settings;
 use crate::WorkloadContext;
-use crate::parallel::{as_integer, columns, on_session, parallel_for, unsuitable, workers};
+use crate::parallel::{as_integer, on_session, parallel_for, unsuitable, workers};
+use crate::tables::check_all;
 
 /// The columns of every table, and the counts that never change: items, and the districts, customers and stocks of
 /// each warehouse. More warehouses than requested are accepted.
@@ -16,7 +15,7 @@ pub(super) fn verify_shape(
     context: &WorkloadContext<'_>,
     settings: &Settings,
 ) -> Result<(), Failure> {
-    verify_columns(context)?;
+    check_all(context, WORKLOAD, Table::ALL.iter().map(|table| table.with_columns()).collect())?;
     let warehouses = settings.warehouses;
     context.progress.begin("verifying warehouses", warehouses);
     on_session(context, async move |session| {
@@ -50,41 +49,6 @@ pub(super) fn verify_shape(
             Ok(())
         })
     })
-}
-
-fn verify_columns(context: &WorkloadContext<'_>) -> Result<(), Failure> {
-    let list_columns = context.target.dialect().list_columns;
-    let all = Arc::new(Table::ALL);
-    on_session(context, async move |session| {
-        for table in *all {
-            let found = columns(session, list_columns, table.name()).await?;
-            check_columns(table, &found)?;
-        }
-        Ok(())
-    })
-}
-
-/// Checks that a table has the columns of TPC-C.
-///
-/// # Errors
-/// The missing table or the missing columns.
-pub(super) fn check_columns(table: Table, found: &[String]) -> Result<(), Failure> {
-    let name = table.name();
-    if found.is_empty() {
-        return Err(unsuitable(format!("there is no table {name}: prepare has to make it first")));
-    }
-    let is_there = |name: &&str| found.iter().any(|it| it.eq_ignore_ascii_case(name));
-    let mut needed = table.column_names();
-    needed.retain(|name| !is_there(name));
-    if needed.is_empty() {
-        return Ok(());
-    }
-    Err(unsuitable(format!(
-        "table {name} has no column {} (it has {}): it is not TPC-C's; rename it, or have it dropped with \
-         `--existing replace`",
-        needed.join(", "),
-        found.join(", ")
-    )))
 }
 
 async fn expect(

@@ -16,15 +16,12 @@ const FILES: [(f64, &[u8]); 3] = [
     (1.0, include_bytes!("answers/scale-1.gz")),
 ];
 
-/// Rows of text cells.
 pub(super) type Rows = Vec<Vec<String>>;
 
-/// The answers of all queries at one scale.
 #[derive(Debug)]
 pub(super) struct Answers(Vec<Rows>);
 
 impl Answers {
-    /// Whether there are answers at this scale.
     pub(super) fn exist_at(scale: f64) -> bool {
         FILES.iter().any(|(of, _)| *of == scale)
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use driver::{Datum, Session};
+use driver::{Datum, Dialect, Session};
 use engine::{ClientHandle, Turn};
 use measure::{Disposition, ErrorClass, Failure, OperationKind};
 
@@ -36,7 +36,6 @@ struct Stream {
     load: Arc<TpchLoad>,
     /// `None` after a failure that broke it.
     session: Option<Session>,
-    /// The number of the session on the server.
     number: Option<String>,
 }
 
@@ -145,11 +144,12 @@ fn count(handle: &mut ClientHandle, statements: refresh::Statements) {
 }
 
 /// The cells of an answer as texts.
-pub(super) fn texts(rows: Vec<Vec<Datum>>) -> Rows {
+pub(super) fn texts(dialect: &Dialect, rows: Vec<Vec<Datum>>) -> Rows {
     let text = |datum: Datum| match datum {
         Datum::Null => "NULL".to_owned(),
         Datum::Int(number) => number.to_string(),
         Datum::Float(number) => number.to_string(),
+        Datum::Text(text) if dialect.pads_char => dialect.unpadded(&text).to_owned(),
         Datum::Text(text) => text,
     };
     rows.into_iter().map(|row| row.into_iter().map(text).collect()).collect()

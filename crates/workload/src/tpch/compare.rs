@@ -18,7 +18,6 @@ enum Column {
     /// A text, a date, or a number that is stored or counted: equal.
     Exact,
     Sum,
-    /// A ratio or a mean.
     Ratio,
 }
 
@@ -34,7 +33,6 @@ fn column(query: usize, place: usize) -> Column {
     }
 }
 
-/// The columns by which a query orders its rows.
 fn ordering(query: usize) -> &'static [usize] {
     match query {
         1 => &[0, 1],

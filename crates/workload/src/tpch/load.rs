@@ -17,7 +17,6 @@ use super::verdicts::{Reference, Verdicts};
 use crate::WorkloadContext;
 use crate::session::Connector;
 
-/// One step of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     /// Query 1 to 22.
@@ -37,7 +36,6 @@ pub(super) struct TpchLoad {
     verdicts: Arc<Verdicts>,
     /// The seed of the parameters, another one for each repetition.
     seed: u64,
-    /// Clients of the trial.
     clients: usize,
 }
 
@@ -59,12 +57,10 @@ impl TpchLoad {
         }
     }
 
-    /// The steps of client `index`.
     pub(super) fn steps(&self, index: usize) -> Vec<Step> {
         steps(&self.settings, self.clients, index)
     }
 
-    /// The text of a query for client `index`.
     pub(super) fn text(&self, query: usize, index: usize) -> String {
         let Self { settings, connector, .. } = self;
         let parameters = self.parameters(query, index);
@@ -83,11 +79,11 @@ impl TpchLoad {
     pub(super) fn assess(&self, query: usize, index: usize, rows: Vec<Vec<Datum>>) {
         if !matches!(self.reference, Reference::Nothing) {
             let question = (query, self.parameters(query, index));
-            self.verdicts.assess(&self.reference, question, texts(rows));
+            let rows = texts(self.connector.target.dialect(), rows);
+            self.verdicts.assess(&self.reference, question, rows);
         }
     }
 
-    /// The operation that times a step.
     pub(super) fn operation(&self, step: Step) -> OperationId {
         let queries = self.settings.queries();
         let place = match step {
@@ -131,7 +127,6 @@ pub(super) fn stream(clients: usize, index: usize) -> usize {
     if clients == 1 { 0 } else { index + 1 }
 }
 
-/// The steps of client `index` of `clients`.
 pub(super) fn steps(settings: &Settings, clients: usize, index: usize) -> Vec<Step> {
     let streams = settings.streams(clients);
     if index >= streams {

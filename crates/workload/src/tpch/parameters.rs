@@ -8,7 +8,6 @@ use tpchgen::distribution::{Distribution, Distributions};
 use super::style::{Unit, shifted};
 use crate::random::Random;
 
-/// How many queries there are.
 pub(super) const QUERIES: usize = 22;
 
 /// The nations with their regions (clause 4.2.3), in the order of their keys.

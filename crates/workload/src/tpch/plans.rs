@@ -44,7 +44,8 @@ async fn plan(
     for statement in analyze.chain([&dialect.explain]) {
         match session.rows(&statement.replace("{query}", query)).await {
             Ok(rows) => {
-                let lines: Vec<String> = texts(rows).iter().map(|row| row.join("\t")).collect();
+                let rows = texts(dialect, rows);
+                let lines: Vec<String> = rows.iter().map(|row| row.join("\t")).collect();
                 return Ok(lines.join("\n"));
             }
             Err(failure) if failure.key.class.breaks_connection() => return Err(failure),

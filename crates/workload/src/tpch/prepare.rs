@@ -9,17 +9,17 @@ use measure::Failure;
 use plan::Existing;
 
 use super::rows::{Chunk, Sink};
-use super::schema::Table;
+use super::schema::{Table, WORKLOAD};
 use super::settings::Settings;
-use super::verify::{check_columns, verify_shape};
+use super::verify::verify_shape;
 use crate::created::{CreatedDatabases, around};
 use crate::loading::{Batch, BatchWriter};
 use crate::parallel::{
-    already_there, as_text, columns, interrupted, on_session, parallel_for, parallel_for_batches,
-    run_all, unsuitable, workers,
+    already_there, as_text, interrupted, on_session, parallel_for, parallel_for_batches, run_all,
+    unsuitable, workers,
 };
 use crate::removal::{drop_tables, take_away};
-use crate::{LoadProgress, WorkloadContext};
+use crate::{LoadProgress, WorkloadContext, tables};
 
 /// Rows that one session loads in one transaction, about.
 const CHUNK_ROWS: u64 = 50_000;
@@ -68,21 +68,18 @@ struct Found {
 
 impl Found {
     fn read(context: &WorkloadContext<'_>) -> Result<Self, Failure> {
-        let list_columns = context.target.dialect().list_columns;
-        on_session(context, async move |session| {
-            let mut tables = Vec::new();
-            for table in Table::ALL {
-                if !columns(session, list_columns, table.name()).await?.is_empty() {
-                    tables.push(table);
-                }
-            }
-            let mut done = BTreeSet::new();
-            if !columns(session, list_columns, LOAD_TABLE).await?.is_empty() {
-                let rows = session.rows(&format!("SELECT step FROM {LOAD_TABLE}")).await?;
-                done.extend(rows.iter().filter_map(|row| as_text(row.first())));
-            }
-            Ok(Self { tables, done })
-        })
+        let all = Table::ALL.iter().map(|table| table.name()).chain([LOAD_TABLE]);
+        let mut there = tables::existing(context, all.map(str::to_owned).collect())?;
+        let has_load = there.pop_if(|place| *place == Table::ALL.len()).is_some();
+        let tables = there.into_iter().map(|place| Table::ALL[place]).collect();
+        let mut done = BTreeSet::new();
+        if has_load {
+            let rows = on_session(context, async move |session| {
+                session.rows(&format!("SELECT step FROM {LOAD_TABLE}")).await
+            })?;
+            done.extend(rows.iter().filter_map(|row| as_text(row.first())));
+        }
+        Ok(Self { tables, done })
     }
 
     fn is_unfinished_load(&self, settings: &Settings) -> bool {
@@ -95,7 +92,6 @@ fn beginning(settings: &Settings) -> String {
     format!("scale {}", settings.scale)
 }
 
-/// Reuses existing tables.
 fn reuse(context: &WorkloadContext<'_>, settings: &Settings, found: &Found) -> Result<(), Failure> {
     if !found.done.is_empty() {
         return Err(unsuitable(format!(
@@ -192,7 +188,6 @@ fn fill(
     })
 }
 
-/// Loads a chunk in one transaction.
 async fn load(
     session: &mut Session,
     dialect: &Dialect,
@@ -210,7 +205,6 @@ async fn load(
     together.commit().await
 }
 
-/// Adds rows to a table.
 struct TableRows<'a>(BatchWriter<'a>);
 
 impl Sink for TableRows<'_> {
@@ -264,13 +258,7 @@ pub(super) fn clean_up(
     context: &WorkloadContext<'_>,
     created: &CreatedDatabases,
 ) -> Result<(), Failure> {
-    if created.freshness_of(context.target).is_none() {
-        return Ok(());
-    }
-    context.progress.begin("dropping tables", Table::ALL.len() as u64);
-    drop_tables(context, in_order())?;
-    created.forget(context.target);
-    Ok(())
+    tables::clean_up(context, created, &in_order().collect::<Vec<_>>())
 }
 
 /// Drops the tables of TPC-H, whoever created them.
@@ -281,18 +269,9 @@ pub(super) fn remove(
     context: &WorkloadContext<'_>,
     created: &CreatedDatabases,
 ) -> Result<Vec<String>, Failure> {
-    let found = Found::read(context)?;
-    context.progress.begin("dropping tables", found.tables.len() as u64);
-    let list_columns = context.target.dialect().list_columns;
-    let tables = found.tables.clone();
-    on_session(context, async move |session| {
-        for table in tables {
-            let found = columns(session, list_columns, table.name()).await?;
-            check_columns(table, &found)?;
-        }
-        Ok(())
-    })?;
-    drop_tables(context, in_order())?;
+    let there = Found::read(context)?.tables;
+    let named = there.iter().map(|table| (table.name().to_owned(), table.column_names())).collect();
+    let told = tables::remove(context, WORKLOAD, named, in_order())?;
     created.forget(context.target);
-    Ok(found.tables.iter().map(|table| format!("dropped {}", table.name())).collect())
+    Ok(told)
 }

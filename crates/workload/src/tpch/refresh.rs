@@ -73,7 +73,6 @@ pub(super) async fn restore(
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Statements {
     pub(super) writes: u64,
-    /// BEGIN and COMMIT.
     pub(super) others: u64,
 }
 

@@ -25,13 +25,11 @@ const LINES: u64 = 4;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Chunk {
     pub(super) table: Table,
-    /// From 1.
     pub(super) part: i32,
     /// Parts of the table, or, for ORDERS and LINEITEM, of the orders.
     pub(super) parts: i32,
 }
 
-/// Receives rows.
 pub(super) trait Sink {
     /// Stores one row.
     ///
@@ -230,7 +228,6 @@ fn written(out: &mut RowBuffer, value: impl Display) {
     });
 }
 
-/// Passes the row in the buffer on.
 async fn pass(row: &RowBuffer, sink: &mut impl Sink) -> Result<(), Failure> {
     let mut values = [Value::Null; COLUMNS_MAX];
     for cells in row.rows(COLUMNS_MAX) {

@@ -4,6 +4,9 @@
 
 use driver::Dialect;
 
+/// The owner of the tables, in messages.
+pub(super) const WORKLOAD: &str = "TPC-H";
+
 /// A table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Table {
@@ -19,7 +22,6 @@ pub(super) enum Table {
 
 use Table::{Customer, LineItem, Nation, Orders, Part, PartSupp, Region, Supplier};
 
-/// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Key,
@@ -37,7 +39,6 @@ impl Table {
     pub(super) const ALL: [Self; 8] =
         [Region, Nation, Supplier, Customer, Part, PartSupp, Orders, LineItem];
 
-    /// Its name.
     pub(super) fn name(self) -> &'static str {
         match self {
             Region => "region",
@@ -51,7 +52,6 @@ impl Table {
         }
     }
 
-    /// Its columns, in the order in which rows are generated.
     fn columns(self) -> &'static [(&'static str, Kind)] {
         match self {
             Region => REGION,
@@ -65,7 +65,6 @@ impl Table {
         }
     }
 
-    /// Names of its columns.
     pub(super) fn column_names(self) -> Vec<&'static str> {
         self.columns().iter().map(|(name, _)| *name).collect()
     }
@@ -97,7 +96,6 @@ impl Table {
         }
     }
 
-    /// The statement that creates it.
     pub(super) fn create(self, dialect: &Dialect) -> String {
         let mut lines: Vec<String> = self
             .columns()

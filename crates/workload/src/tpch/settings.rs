@@ -1,10 +1,10 @@
 //! The options of TPC-H.
 
 use plan::OptionReader;
+use plan::declared::{Choice, Flag, Number, Numbers, OptionList, choice, flag, number, numbers};
 
 use super::answers::Answers;
 use super::parameters::QUERIES;
-use crate::options::{Choice, Flag, Number, Numbers, OptionList, choice, flag, number, numbers};
 
 const SCALE: Number<f64> =
     number("scale", 1.0, 0.001..=100_000.0, "the scale factor: 1 is about 1 GB, 8.7 million rows");
@@ -51,7 +51,6 @@ const PLANS: Choice<Plans> = choice(
     "query plans in the record: none, explain, or analyze, which runs each query once more",
 );
 
-/// The options of `tpch`.
 pub(crate) const OPTIONS: OptionList =
     &[&SCALE, &PARAMETERS, &ORDER, &ASKED, &REFRESH, &INDEXES, &CHECK, &LOAD_DATA_LOCAL, &PLANS];
 
@@ -62,14 +61,12 @@ pub(super) enum Parameters {
     Random,
 }
 
-/// The order of the queries in a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
     Specified,
     Ascending,
 }
 
-/// Which query plans are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Plans {
     None,
@@ -77,7 +74,6 @@ pub(super) enum Plans {
     Analyze,
 }
 
-/// Checked options.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Settings {
     pub(super) scale: f64,
@@ -87,7 +83,6 @@ pub(super) struct Settings {
     pub(super) asked: Option<Vec<usize>>,
     pub(super) has_refresh: bool,
     pub(super) has_indexes: bool,
-    /// Whether answers are checked.
     pub(super) has_check: bool,
     pub(super) is_local: bool,
     pub(super) plans: Plans,

@@ -36,12 +36,10 @@ impl Style<'_> {
         parts.iter().fold(template.to_owned(), |text, (from, to)| text.replace(from, to))
     }
 
-    /// The year of a column.
     pub(super) fn year(self, column: &str) -> String {
         self.0.year_of.replace("{column}", column)
     }
 
-    /// A number of hundredths and a difference of hundredths.
     pub(super) fn hundredths_plus(self, hundredths: i32, difference: i32) -> String {
         if !self.0.has_exact_decimals {
             return fixed(hundredths + difference);

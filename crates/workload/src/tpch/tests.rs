@@ -24,7 +24,6 @@ fn settings(options: &str) -> Settings {
     Settings::read(&mut plan::Options::parse(options).unwrap().reader())
 }
 
-/// A loaded SQLite file.
 fn loaded(options: &str) -> (TestSystem, Box<dyn Workload>) {
     let (system, workload) = (TestSystem::sqlite(), workload("tpch", options));
     workload.prepare(&system.context()).unwrap();
@@ -185,7 +184,6 @@ fn existing_tables_are_refused_reused_or_replaced() {
     );
 }
 
-/// Rows as text.
 #[derive(Default)]
 struct Lines(Vec<String>);
 

@@ -12,7 +12,6 @@ use super::compare::difference;
 /// What the answers of a load are compared with.
 pub(super) enum Reference {
     Nothing,
-    /// The known answers to the validation parameters.
     Known(Answers),
     /// The first answers to the same queries with the same parameters, if another system than this one gave them.
     OtherSystems(String),
@@ -34,7 +33,6 @@ struct FirstAnswer {
     rows: Rows,
 }
 
-/// The verdict on the answers to one query.
 #[derive(Debug)]
 struct Verdict {
     /// The system whose answer it was compared with; `None` for the known answer.
@@ -43,7 +41,6 @@ struct Verdict {
 }
 
 impl Verdicts {
-    /// Assesses an answer.
     pub(super) fn assess(&self, reference: &Reference, question: Question, rows: Rows) {
         let query = question.0;
         match reference {

@@ -9,11 +9,12 @@ use super::client::texts;
 use super::compare::difference;
 use super::parameters::validation;
 use super::queries;
-use super::schema::Table;
+use super::schema::{Table, WORKLOAD};
 use super::settings::Settings;
 use super::style::Style;
 use crate::WorkloadContext;
 use crate::parallel::{as_integer, columns, on_session, parallel_for, unsuitable, workers};
+use crate::tables::check_columns;
 
 /// The most lines of an order (clause 4.2.3).
 const LINES_MAX: i64 = 7;
@@ -31,7 +32,7 @@ pub(super) fn verify_shape(
         let (table, progress) = (Table::ALL[job as usize], progress.clone());
         Box::pin(async move {
             let found = columns(session, list_columns, table.name()).await?;
-            check_columns(table, &found)?;
+            check_columns(WORKLOAD, table.name(), &found, &table.column_names())?;
             let rows = session.rows(&format!("SELECT COUNT(*) FROM {}", table.name())).await?;
             let count = as_integer(rows.first().and_then(|row| row.first())).unwrap_or_default();
             progress.advance(1);
@@ -58,27 +59,6 @@ fn check_count(table: Table, scale: f64, count: i64) -> Result<(), Failure> {
     )))
 }
 
-/// Checks that a table has the columns of TPC-H.
-///
-/// # Errors
-/// The missing table or the missing columns.
-pub(super) fn check_columns(table: Table, found: &[String]) -> Result<(), Failure> {
-    let name = table.name();
-    if found.is_empty() {
-        return Err(unsuitable(format!("there is no table {name}: prepare has to make it first")));
-    }
-    let is_there = |name: &&str| found.iter().any(|it| it.eq_ignore_ascii_case(name));
-    let mut missing = table.column_names();
-    missing.retain(|name| !is_there(name));
-    if missing.is_empty() {
-        return Ok(());
-    }
-    Err(unsuitable(format!(
-        "table {name} is not one of TPC-H: it has no {}; use another database",
-        missing.join(", ")
-    )))
-}
-
 /// Runs every query with the validation parameters, and compares its answer with the expected one.
 ///
 /// # Errors
@@ -97,7 +77,7 @@ pub(super) fn verify_answers(
         let mut wrong = Vec::new();
         for query in queries {
             let text = queries::text(query, &validation(query), Style(dialect), scale);
-            let rows = texts(session.rows(&text).await?);
+            let rows = texts(dialect, session.rows(&text).await?);
             let told = difference(query, answers.of(query), &rows);
             wrong.extend(told.map(|told| format!("the answer to Q{query} is wrong: {told}")));
             progress.advance(1);

@@ -12,7 +12,6 @@ use crate::random::{GrayZipfian, Permutation, Random, Zipfian};
 /// Draws numbers of records as [`Request`] defines.
 #[derive(Clone, Debug)]
 pub(super) struct Chooser {
-    /// The first record of the range.
     first: u64,
     way: Distribution,
 }
@@ -34,10 +33,8 @@ const YCSB_RANKS: u64 = 10_000_000_001;
 /// The sum of the weights of 10^10 ranks: `ZETAN` of the same class.
 const YCSB_WEIGHTS: f64 = 26.469_028_201_783_02;
 
-/// The records to choose from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Range {
-    /// The first one's number.
     pub(super) first: u64,
     /// Number of loaded records, at least 1.
     pub(super) count: u64,

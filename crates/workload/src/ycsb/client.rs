@@ -5,7 +5,6 @@ use std::sync::Arc;
 use driver::{Answer, Session, Value};
 use engine::{ClientHandle, News};
 use measure::{ErrorClass, Failure, Operation, OperationId, OperationKind, Traffic};
-use net::Nanos;
 
 use super::chooser::Chooser;
 use super::load::YcsbLoad;
@@ -16,7 +15,7 @@ use super::statements::{Checker, Statements, not_found, with_values};
 use crate::policy::ErrorPolicy;
 use crate::random::{Random, Zipfian};
 use crate::shared::Shared;
-use crate::transaction_loop::{FailedTransaction, WorkloadClient};
+use crate::transaction_loop::{FailedTransaction, WorkloadClient, record, transacted};
 
 impl Shared for YcsbLoad {
     type WorkloadClient = YcsbClient;
@@ -42,7 +41,6 @@ impl Shared for YcsbLoad {
     }
 }
 
-/// A connected client.
 pub(super) struct YcsbClient {
     load: Arc<YcsbLoad>,
     session: Session,
@@ -242,20 +240,6 @@ impl YcsbClient {
     }
 }
 
-/// Counts a statement of a read-modify-write.
-#[inline]
-fn record(
-    handle: &mut ClientHandle,
-    operation: OperationId,
-    started: Nanos,
-    answer: &Result<(), Failure>,
-) {
-    match answer {
-        Ok(()) => handle.statement(operation, started),
-        Err(failure) => handle.statement_failed(operation, started, failure.key.class),
-    }
-}
-
 impl WorkloadClient for YcsbClient {
     fn draw(&mut self) {
         self.drawn.draw(&self.load);
@@ -274,12 +258,7 @@ impl WorkloadClient for YcsbClient {
             OperationChoice::ReadModifyWrite => self.read_modify_write(handle).await,
         };
         let operation = self.load.timed.id(act);
-        done.map(|()| operation).map_err(|failure| FailedTransaction { operation, failure })
-    }
-
-    /// Nothing to do: each statement commits by itself, so no transaction is ever open.
-    async fn roll_back(&mut self, _handle: &mut ClientHandle) -> Result<(), Failure> {
-        Ok(())
+        transacted(operation, done)
     }
 
     async fn reconnect(&mut self, handle: &ClientHandle) -> Result<(), Failure> {
@@ -300,7 +279,6 @@ impl WorkloadClient for YcsbClient {
     }
 }
 
-/// Draws the number of records of a scan.
 struct ScanDraw {
     length: ScanLength,
     ranks: Zipfian,

@@ -4,7 +4,6 @@
 use Answer::{Only, Refused, WithoutEffect};
 use plan::OptionReader;
 
-/// What becomes of a property.
 #[derive(Clone, Copy)]
 enum Answer {
     /// It changes neither load nor data here, for this reason. Most choose how the other tool reports.

@@ -26,7 +26,7 @@ pub(super) struct Inserts {
     guess: u64,
     /// Numbers that this generator has handed out.
     taken: AtomicU64,
-    /// So many of these, from the first on, are acknowledged.
+    /// The number of these that are acknowledged without a gap, from the first on.
     done: AtomicU64,
     /// The first of this generator's numbers that is not.
     own_end: AtomicU64,
@@ -61,7 +61,6 @@ impl Start {
         }
     }
 
-    /// The position of a number of the sequence.
     #[inline]
     fn position(&self, number: u64) -> u64 {
         match number.checked_sub(self.next) {
@@ -107,7 +106,6 @@ impl Inserts {
         let _ = self.start.set(start);
     }
 
-    /// A number that no other client gets.
     #[inline]
     pub(super) fn take(&self) -> u64 {
         let taken = self.taken.fetch_add(1, Ordering::Relaxed);

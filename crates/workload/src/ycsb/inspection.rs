@@ -21,12 +21,10 @@ const NEWEST: u64 = 5_000;
 /// With this many times `recordcount` rows, a table has far more of them.
 const FAR_MORE: u64 = 2;
 
-/// The result of inspecting a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FoundTable {
     /// The tool whose key scheme the table uses.
     pub(super) key_scheme: KeyScheme,
-    /// The number of rows.
     pub(super) rows: u64,
     pub(super) holds: TableContents,
 }
@@ -110,7 +108,6 @@ async fn recognize(
     Ok(best)
 }
 
-/// Numbers of the records to inspect.
 fn sample(settings: &Settings, seed: u64) -> impl Iterator<Item = u64> {
     let mut random = Random::new(seed);
     let (start, count) = (settings.insert_start, settings.insert_count);

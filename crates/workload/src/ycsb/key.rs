@@ -13,7 +13,6 @@ pub(super) enum KeyScheme {
 impl KeyScheme {
     pub(super) const ALL: [Self; 2] = [Self::GoYcsb, Self::Ycsb];
 
-    /// Its name in options.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::GoYcsb => "go-ycsb",
@@ -33,7 +32,6 @@ impl KeyScheme {
     }
 }
 
-/// The format of keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct KeyFormat {
     /// `user` by default.
@@ -74,7 +72,6 @@ impl KeyFormat {
         key.push_str(digits);
     }
 
-    /// The key of record `number`.
     pub(super) fn key(&self, number: u64) -> String {
         let mut key = String::new();
         self.write(number, &mut key);

@@ -1,8 +1,8 @@
 //! The lengths of field values.
 
+use plan::declared::{Choice, Number, Text, choice, number, text};
 use plan::{Files, OptionReader};
 
-use crate::options::{Choice, Number, Text, choice, number, text};
 use crate::random::{Random, Zipfian};
 
 /// The exponent of Zipf's law: YCSB's constant.

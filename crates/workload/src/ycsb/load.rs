@@ -80,7 +80,6 @@ impl YcsbLoad {
     }
 }
 
-/// Generates the values of this data.
 pub(super) fn value_generator(settings: &Settings, key_scheme: KeyScheme) -> ValueGenerator {
     let checkable = settings.checks_integrity.then_some(key_scheme);
     ValueGenerator { lengths: settings.lengths.clone(), checkable }

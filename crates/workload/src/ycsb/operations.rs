@@ -2,11 +2,10 @@
 
 use measure::{Operation, OperationId, OperationKind};
 use plan::OptionReader;
+use plan::declared::{Number, number};
 
-use crate::options::{Number, number};
 use crate::random::Random;
 
-/// An operation of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OperationChoice {
     Read,
@@ -20,7 +19,6 @@ impl OperationChoice {
     pub(super) const ALL: [Self; 5] =
         [Self::Read, Self::Update, Self::Insert, Self::Scan, Self::ReadModifyWrite];
 
-    /// Its name as an operation.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -31,7 +29,6 @@ impl OperationChoice {
         }
     }
 
-    /// Several of them, in words.
     fn plural(self) -> &'static str {
         match self {
             Self::Read => "reads",
@@ -42,7 +39,6 @@ impl OperationChoice {
         }
     }
 
-    /// The kind of its statement, if it has only one.
     pub(super) fn statement(self) -> Option<OperationKind> {
         match self {
             Self::Read | Self::Scan => Some(OperationKind::Read),
@@ -82,7 +78,6 @@ impl Mix {
         Self { shares: shares.map(|share| share / sum.max(f64::MIN_POSITIVE)) }
     }
 
-    /// The share of one operation, 0 to 1.
     pub(super) fn share(&self, act: OperationChoice) -> f64 {
         self.shares[act as usize]
     }
@@ -123,7 +118,6 @@ impl Mix {
     }
 }
 
-/// Where the times of an operation are recorded.
 #[derive(Clone, Debug)]
 pub(super) struct OperationTimes {
     pub(super) list: Vec<Operation>,

@@ -25,7 +25,6 @@ impl Preset {
     pub(crate) const ALL: [Self; 7] =
         [Self::A, Self::B, Self::C, Self::D, Self::E, Self::F, Self::Core];
 
-    /// Its name after `ycsb/`.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::A => "a",
@@ -38,7 +37,6 @@ impl Preset {
         }
     }
 
-    /// Its description in one line.
     pub(crate) fn summary(self) -> &'static str {
         match self {
             Self::A => "half reads, half updates",

@@ -1,10 +1,10 @@
 //! Property files: the text format of Java's `Properties.load`, which YCSB's workload files use. A plan's options
 //! override the files that it names, and the files override the preset.
 
+use plan::declared::{Text, text};
 use plan::{Files, Line, Options};
 
 use super::preset::Preset;
-use crate::options::{Text, text};
 
 /// The option that names property files.
 pub(super) const PROPERTIES: Text =

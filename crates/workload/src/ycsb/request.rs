@@ -1,8 +1,7 @@
 //! Selects the records of operations: `requestdistribution`.
 
 use plan::OptionReader;
-
-use crate::options::{Choice, Number, choice, number};
+use plan::declared::{Choice, Number, choice, number};
 
 pub(super) const DISTRIBUTION: Choice<Name> = choice(
     "requestdistribution",
@@ -97,7 +96,6 @@ impl Request {
         }
     }
 
-    /// Its name in options.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Uniform => "uniform",
@@ -109,7 +107,6 @@ impl Request {
         }
     }
 
-    /// Which requests it makes, in words.
     pub(super) fn describe(self) -> String {
         match self {
             Self::Zipfian(Zipf::Ycsb) => {

@@ -2,10 +2,8 @@
 
 use driver::Dialect;
 use plan::OptionReader;
+use plan::declared::{Number, Text, number, text};
 
-use crate::options::{Number, Text, number, text};
-
-/// The key column.
 pub(super) const KEY: &str = "YCSB_KEY";
 const MOST_FIELDS: u64 = 1_000;
 
@@ -15,7 +13,6 @@ pub(super) const FIELD_COUNT: Number<u64> =
 pub(super) const FIELD_NAME_PREFIX: Text =
     text("fieldnameprefix", "field", "names of columns without their number");
 
-/// A table of records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Table {
     pub(super) name: String,
@@ -43,7 +40,6 @@ impl Table {
         Self { name, fields, field_names, field_bytes }
     }
 
-    /// The CREATE TABLE statement.
     pub(super) fn create(&self, dialect: &Dialect) -> String {
         let kind = dialect.text_type(self.field_bytes, self.fields.len());
         let fields: String = self.fields.iter().map(|field| format!(", {field} {kind}")).collect();
@@ -51,7 +47,6 @@ impl Table {
         format!("CREATE TABLE {} ({KEY} VARCHAR(64) PRIMARY KEY{hint}{fields})", self.name)
     }
 
-    /// All columns, the key first.
     pub(super) fn columns(&self) -> Vec<&str> {
         std::iter::once(KEY).chain(self.fields.iter().map(String::as_str)).collect()
     }

@@ -3,6 +3,10 @@
 use std::time::Duration;
 
 use driver::Isolation;
+use plan::declared::{
+    Choice, Flag, Number, OptionInfo, OptionList, Text, choice, flag, infos, number,
+    number_without_default, text,
+};
 use plan::{Files, OptionReader, Options, Problem};
 
 use super::foreign;
@@ -14,11 +18,6 @@ use super::properties::{self, PROPERTIES};
 use super::request::{self, Request};
 use super::schema::{self, Table};
 use super::statements::{NOT_FOUND, UNEXPECTED_STATE};
-use crate::OptionInfo;
-use crate::options::{
-    Choice, Flag, Number, OptionList, Text, choice, flag, infos, number, number_without_default,
-    text,
-};
 use crate::policy::{ErrorPolicy, IGNORE_ERRORS, TRANSIENT_ERRORS};
 use crate::session::ISOLATION;
 
@@ -95,7 +94,6 @@ const RETRY_LIMIT: Number<u64> = number(
 const RETRY_INTERVAL: Number<f64> =
     number("core_workload_insertion_retry_interval", 3.0, 0.0..=3600.0, "seconds before it does");
 
-/// Checked properties.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Settings {
     pub(super) preset: Preset,
@@ -119,7 +117,6 @@ pub(super) struct Settings {
     pub(super) operations: u64,
     /// `maxexecutiontime`; 0 if not given.
     pub(super) time: Duration,
-    /// `threadcount`, if given.
     pub(super) clients: Option<usize>,
     /// A note for each property that changes nothing.
     pub(super) notes: Vec<String>,
@@ -130,7 +127,6 @@ pub(super) struct Settings {
     pub(super) errors: ErrorPolicy,
 }
 
-/// The number of records of a scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ScanLength {
     pub(super) least: u64,
@@ -165,7 +161,6 @@ impl Settings {
         Ok(settings)
     }
 
-    /// The key format of data of that tool.
     pub(super) fn format(&self, key_scheme: KeyScheme) -> KeyFormat {
         KeyFormat {
             prefix: self.prefix.clone(),

@@ -23,7 +23,6 @@ pub(super) struct Statements {
     pub(super) insert: Vec<Statement>,
 }
 
-/// The statements of one operation, with `?` for parameters.
 fn texts(act: OperationChoice, settings: &Settings) -> Vec<String> {
     let Table { name, fields, .. } = &settings.table;
     let chosen = |reads_all: bool| match reads_all {
@@ -55,7 +54,6 @@ fn texts(act: OperationChoice, settings: &Settings) -> Vec<String> {
     }
 }
 
-/// Whether the mix needs the statements of an operation.
 fn is_needed(act: OperationChoice, settings: &Settings) -> bool {
     let is_part = matches!(act, OperationChoice::Read | OperationChoice::Update);
     settings.mix.has(act) || (is_part && settings.mix.has(OperationChoice::ReadModifyWrite))
@@ -99,7 +97,6 @@ pub(super) fn quoted(keys: &[String]) -> String {
     quoted.join(", ")
 }
 
-/// The failure for a required record that was not found.
 #[cold]
 pub(super) fn not_found(key: &str) -> Failure {
     Failure::new(ErrorClass::Server, NOT_FOUND, format!("there is no record {key}"))

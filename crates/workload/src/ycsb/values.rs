@@ -9,7 +9,6 @@ const LETTERS: &[u8; 64] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmno
 /// The number of letters from 64 random bits.
 const LETTERS_A_DRAW: usize = 10;
 
-/// Generates values.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ValueGenerator {
     pub(super) lengths: Lengths,

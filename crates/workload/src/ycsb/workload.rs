@@ -33,7 +33,6 @@ pub(crate) struct Ycsb {
     known: Mutex<BTreeMap<String, KnownTable>>,
 }
 
-/// Facts about the table on one system.
 #[derive(Clone, Debug, Default)]
 struct KnownTable {
     /// Whether this process created the table, so that it may drop it.

@@ -221,7 +221,6 @@ fn the_results_alone_tell_the_outcome_again() {
     assert_eq!(again.next(None), None);
 }
 
-/// Such as those of a damaged record.
 #[test]
 fn ranges_and_loads_without_sense_cause_no_panic() {
     let ends = [(5.0, 2.0), (0.0, 8.0), (-3.0, -1.0), (1.5, 3.0), (f64::NAN, 1.0)];

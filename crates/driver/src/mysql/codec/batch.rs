@@ -16,7 +16,6 @@ pub(crate) struct ManyRows {
 }
 
 impl ManyRows {
-    /// Adds a row.
     pub(crate) fn push(&mut self, row: &[Value<'_>]) {
         for value in row {
             let place = self.parameters % 8;
@@ -80,7 +79,6 @@ impl RowArray {
         })
     }
 
-    /// Adds a row that fits.
     pub(crate) fn push(&mut self, row: &[Value<'_>]) {
         self.types.resize(row.len(), type_of(&Value::Null));
         for (known, value) in self.types.iter_mut().zip(row) {

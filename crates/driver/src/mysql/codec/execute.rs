@@ -21,7 +21,6 @@ fn kind_of(value: &Value<'_>) -> u64 {
     }
 }
 
-/// The wire type of a value.
 #[inline]
 pub(super) fn type_of(value: &Value<'_>) -> u8 {
     TYPES[kind_of(value) as usize]
@@ -43,7 +42,6 @@ impl BoundTypes {
         Self { kinds: 0, parameters, is_known: false }
     }
 
-    /// The number of parameters.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         usize::from(self.parameters)
@@ -67,7 +65,6 @@ impl BoundTypes {
         }
     }
 
-    /// The wire type of the parameter at `place`.
     fn type_at(&self, place: usize, value: &Value<'_>) -> u8 {
         let kind = if place < KINDS_MAX { self.kinds >> (2 * place) & 3 } else { kind_of(value) };
         TYPES[kind as usize]
@@ -128,7 +125,6 @@ pub(super) fn append_value(out: &mut Vec<u8>, value: Value<'_>) {
     }
 }
 
-/// A length-encoded integer.
 pub(super) fn append_length(out: &mut Vec<u8>, length: usize) {
     let bytes = (length as u64).to_le_bytes();
     match length {
@@ -157,7 +153,6 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    /// Reads the OK packet of PREPARE.
     pub(crate) fn parse(payload: &[u8]) -> Result<Self, Malformed> {
         let mut cursor = Cursor(payload);
         if cursor.u8()? != 0 {

@@ -72,7 +72,6 @@ pub(crate) struct LoginRequest<'a> {
 }
 
 impl LoginRequest<'_> {
-    /// Appends the packet.
     pub(crate) fn encode(&self, out: &mut Vec<u8>, sequence: u8) {
         let start = start_packet(out);
         append_login_head(out, self.capabilities);
@@ -116,14 +115,20 @@ fn append_zero_ended(out: &mut Vec<u8>, text: &str) {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum AuthReply {
     /// Accepted; the session begins with these status bits.
-    Accepted { status: u16 },
-    /// Refused.
+    Accepted {
+        status: u16,
+    },
     Refused(ServerError),
     /// A request to prove the password with another method. The challenge is as the server sent it, up to 64 bytes;
     /// in some methods it ends with a zero.
-    Switch { method: String, nonce: Vec<u8> },
+    Switch {
+        method: String,
+        nonce: Vec<u8>,
+    },
     /// A further step of a method.
-    More { data: Vec<u8> },
+    More {
+        data: Vec<u8>,
+    },
 }
 
 impl AuthReply {

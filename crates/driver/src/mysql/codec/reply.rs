@@ -19,25 +19,20 @@ const KEPT_BYTES: usize = 512;
 /// How much of an answer has been received.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ReplyProgress {
-    /// More bytes are needed.
     More,
-    /// It is complete.
     Done,
     /// The server asks for the rows of a LOAD DATA LOCAL INFILE.
     WantsRows,
-    /// The server refused.
     Refused(Box<ServerError>),
 }
 
-/// The position within an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum ReplyStage {
     /// OK, error, or the number of columns.
     #[default]
     First,
-    /// So many column definitions follow.
+    /// This many column definitions follow.
     Columns(u64),
-    /// The packet that ends column definitions.
     ColumnsEnd,
     /// Rows up to the packet that ends them.
     Rows,
@@ -68,7 +63,6 @@ impl Reply {
         Self { has_deprecated_eof, status, ..Self::default() }
     }
 
-    /// Prepares for the next answer.
     #[inline]
     pub(crate) fn reset(&mut self) {
         self.stage = ReplyStage::First;
@@ -94,7 +88,6 @@ impl Reply {
         self.row_buffer.as_ref().map(|row_buffer| row_buffer.rows())
     }
 
-    /// The counts of the answer.
     #[inline]
     pub(crate) fn answer(&self) -> Answer {
         self.answer
@@ -105,7 +98,6 @@ impl Reply {
         self.status
     }
 
-    /// Bytes that are kept for the next read.
     #[cfg(test)]
     pub(crate) fn kept_bytes(&self) -> usize {
         self.kept.len()
@@ -117,7 +109,6 @@ impl Reply {
         self.kept.capacity()
     }
 
-    /// Parses the next bytes.
     #[inline]
     pub(crate) fn feed(&mut self, bytes: &[u8]) -> Result<ReplyProgress, Malformed> {
         if !self.kept.is_empty() {
@@ -207,7 +198,6 @@ impl Reply {
         }
     }
 
-    /// Counts a packet that is skipped.
     #[inline]
     fn pass(&mut self, length: usize) -> Result<(), Malformed> {
         if !self.is_continued {

@@ -9,12 +9,9 @@ use crate::Rows;
 /// Longer answers are refused: on the load path, answers have few rows.
 const ANSWER_BYTES_MAX: usize = 64 << 20;
 
-/// The encoding of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RowFormat {
-    /// That of a prepared statement.
     Binary,
-    /// That of a text query.
     Text,
 }
 
@@ -49,7 +46,6 @@ impl RowBuffer {
         Self { format: RowFormat::Binary, kinds: Vec::new(), rows: Rows::default() }
     }
 
-    /// Prepares for the next answer.
     #[inline]
     pub(crate) fn begin(&mut self, format: RowFormat) {
         self.format = format;
@@ -68,7 +64,6 @@ impl RowBuffer {
         self.rows.begin(count as usize);
     }
 
-    /// Reads a column's definition.
     #[inline]
     pub(crate) fn column(&mut self, payload: &[u8]) -> Result<(), Malformed> {
         let mut cursor = Cursor(payload);
@@ -94,7 +89,6 @@ impl RowBuffer {
         Ok(())
     }
 
-    /// Reads a row.
     #[inline]
     pub(crate) fn row(&mut self, payload: &[u8]) -> Result<(), Malformed> {
         if self.rows.size_bytes() + payload.len() > ANSWER_BYTES_MAX {

@@ -30,7 +30,6 @@ impl AnswerLimit {
         })
     }
 
-    /// The limit of each message of the answer.
     pub(crate) fn of_messages(self) -> MessageLimit {
         match self {
             Self::Rows => MessageLimit::Row,
@@ -44,11 +43,9 @@ impl AnswerLimit {
 pub(crate) enum RowProgress {
     /// Another message must follow.
     More,
-    /// It is complete.
     Done,
     /// The server asks for a file, which dyno does not send.
     WantsRows,
-    /// The server refused.
     Refused(ServerError),
 }
 
@@ -167,7 +164,6 @@ impl RowSet {
     }
 }
 
-/// The kind of a column, from its definition.
 fn column_kind(payload: &[u8]) -> Result<Kind, Malformed> {
     let mut cursor = Cursor(payload);
     for _catalog_schema_table_and_names in 0..6 {

@@ -8,7 +8,6 @@ use super::wire::{Cursor, Malformed};
 const MESSAGE_CHARACTERS_MAX: usize = 1_024;
 const STATE_CHARACTERS: usize = 5;
 
-/// An ERR packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ServerError {
     /// The server's number, such as 1213.
@@ -57,7 +56,6 @@ impl ServerError {
         }
     }
 
-    /// The remedy, when one is known.
     pub(crate) fn remedy(&self) -> Option<&'static str> {
         Some(match self.code {
             1040 | 1203 => "raise it: SET GLOBAL max_connections = N, or use fewer clients",

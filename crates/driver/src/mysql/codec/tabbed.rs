@@ -5,7 +5,6 @@ use std::io::Write as _;
 use super::NotFinite;
 use crate::Value;
 
-/// Appends a row.
 pub(crate) fn append_tabbed(out: &mut Vec<u8>, row: &[Value<'_>]) -> Result<(), NotFinite> {
     for (place, value) in row.iter().enumerate() {
         if place > 0 {

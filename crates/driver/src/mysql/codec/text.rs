@@ -4,7 +4,6 @@ use std::io::Write as _;
 
 use crate::Value;
 
-/// SQL split at its placeholders.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TextTemplate {
     sql: String,
@@ -27,7 +26,6 @@ impl TextTemplate {
         Self { sql: sql.to_owned(), holes }
     }
 
-    /// The number of parameters.
     pub(crate) fn parameters(&self) -> usize {
         self.holes.len()
     }
@@ -59,7 +57,6 @@ impl TextTemplate {
 pub(crate) enum Escapes {
     /// It escapes, which is the default.
     Backslash,
-    /// It is an ordinary character.
     QuotesOnly,
 }
 
@@ -104,7 +101,6 @@ fn comment_length(rest: &[u8]) -> usize {
     end.map_or(rest.len(), |length| length + 4)
 }
 
-/// Appends a value as an SQL literal.
 pub(crate) fn append_literal(
     out: &mut Vec<u8>,
     value: Value<'_>,
@@ -145,7 +141,6 @@ fn append_string(out: &mut Vec<u8>, text: &str, escapes: Escapes) {
     out.push(b'\'');
 }
 
-/// A name in backticks.
 pub(crate) fn quote_identifier(name: &str) -> String {
     format!("`{}`", name.replace('`', "``"))
 }

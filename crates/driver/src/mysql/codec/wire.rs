@@ -216,7 +216,6 @@ impl PacketReader {
         self.at == self.bytes.len()
     }
 
-    /// The size of the buffer.
     #[cfg(test)]
     pub(crate) fn capacity_bytes(&self) -> usize {
         self.bytes.capacity()

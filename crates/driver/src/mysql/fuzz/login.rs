@@ -67,7 +67,6 @@ fn converse(bytes: &[u8], liked: &str, credentials: Credentials<'_>) {
     }
 }
 
-/// Errors can be shown on a terminal.
 fn assert_shown(error: &LoginError) {
     let text = error.to_string();
     assert!(!text.contains(SECRET), "the password is shown: {text}");

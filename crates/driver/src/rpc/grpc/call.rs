@@ -13,10 +13,8 @@ use super::super::answer::{Malformed, ServiceError};
 use super::message::{BodyFault, MessageReader};
 use super::status;
 
-/// What a call ends with that the server has reset.
 pub(super) const RESET: &str = "the server reset the stream of the call";
 
-/// The end of a call.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum CallEnd {
     /// The message, empty if it is not kept, or what the service said instead.
@@ -35,9 +33,7 @@ pub(super) struct Call {
 }
 
 enum Stage {
-    /// The headers have not come.
     Waiting(ResponseFuture),
-    /// The body is coming.
     Answered(StatusCode, RecvStream),
 }
 
@@ -46,7 +42,6 @@ impl Call {
         Self { id, stage: Stage::Waiting(response), reader }
     }
 
-    /// Whether the answer has begun to arrive.
     pub(super) fn is_within_answer(&self) -> bool {
         matches!(self.stage, Stage::Answered(..))
     }

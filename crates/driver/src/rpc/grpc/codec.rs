@@ -30,10 +30,8 @@ const FLOODED: &str = "HTTP/2: the server sends frames that must be answered, bu
 /// The requests that may be sent before the server has told how many it serves at once. More might be refused.
 const FIRST_REQUESTS_MAX: usize = 1;
 
-/// Settings of the connections of one load.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Settings {
-    /// What every request begins with.
     pub(in super::super) head: RequestHead,
     /// A longer answer is an error.
     pub(in super::super) answer_bytes_max: usize,
@@ -44,7 +42,6 @@ pub(in super::super) struct Settings {
 /// The result of a call: its message, empty if answers are not kept.
 pub(in super::super) type CallResult = Result<Vec<u8>, Box<ServiceError>>;
 
-/// The codec of one connection.
 pub(in super::super) struct GrpcCodec {
     settings: Arc<Settings>,
     pipe: Pipe,
@@ -148,12 +145,10 @@ impl GrpcCodec {
         }
     }
 
-    /// Whether an answer has arrived in part.
     pub(in super::super) fn is_within_answer(&self) -> bool {
         self.places.iter().any(|place| place.call.as_ref().is_some_and(Call::is_within_answer))
     }
 
-    /// The memory of its buffers for bytes.
     #[cfg(test)]
     pub(in super::super) fn kept_bytes(&self) -> usize {
         self.pipe.kept_bytes()

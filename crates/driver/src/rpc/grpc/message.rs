@@ -2,10 +2,8 @@
 
 use bytes::{BufMut as _, Bytes, BytesMut};
 
-/// The bytes before a message.
 const PREFIX_BYTES: usize = 5;
 
-/// A message with its prefix.
 pub(super) fn with_prefix(message: &[u8]) -> Bytes {
     let mut framed = BytesMut::with_capacity(PREFIX_BYTES + message.len());
     framed.put_u8(0);
@@ -14,7 +12,6 @@ pub(super) fn with_prefix(message: &[u8]) -> Bytes {
     framed.freeze()
 }
 
-/// What is wrong with the body of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum BodyFault {
     #[error("the answer is compressed, which dyno had not offered to read")]
@@ -53,7 +50,6 @@ impl MessageReader {
         }
     }
 
-    /// Takes the next bytes of the body.
     pub(super) fn push(&mut self, mut bytes: &[u8]) -> Result<(), BodyFault> {
         if self.prefix_bytes < PREFIX_BYTES {
             let length = bytes.len().min(PREFIX_BYTES - self.prefix_bytes);
@@ -85,7 +81,6 @@ impl MessageReader {
         }
     }
 
-    /// Whether exactly one message has arrived.
     pub(super) fn finish(&self) -> Result<(), BodyFault> {
         match (self.prefix_bytes, self.missing) {
             (0, _) => Err(BodyFault::Missing),

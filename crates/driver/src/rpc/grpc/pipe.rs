@@ -11,7 +11,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 /// A larger buffer for received bytes is not kept once it is empty.
 const KEPT_BYTES: usize = 64 * 1024;
 
-/// With so many bytes to send, no more are taken.
+/// With this many bytes to send, no more are taken.
 const OUTGOING_BYTES_MAX: usize = 256 * 1024;
 /// So many received bytes may wait until answers of the protocol itself can be sent.
 const WAITING_BYTES_MAX: usize = 1024 * 1024;
@@ -29,7 +29,6 @@ struct Buffers {
 }
 
 impl Pipe {
-    /// Adds received bytes.
     pub(super) fn receive(&self, bytes: &[u8]) {
         let Buffers { incoming, taken, .. } = &mut *self.0.borrow_mut();
         // A peer that reads as slowly as it sends keeps some waiting for ever.

@@ -17,7 +17,6 @@ impl ReadyList {
     }
 }
 
-/// Writes one place into a list.
 #[derive(Debug)]
 pub(super) struct PlaceWaker {
     place: usize,
@@ -53,7 +52,6 @@ impl Wake for PlaceWaker {
 pub(super) struct Flag(AtomicBool);
 
 impl Flag {
-    /// A flag, and the waker that sets it.
     pub(super) fn with_waker() -> (Arc<Self>, Waker) {
         let flag = Arc::new(Self::default());
         (Arc::clone(&flag), Waker::from(flag))

@@ -44,7 +44,6 @@ pub(in super::super) enum RequestFault {
     Value(String),
 }
 
-/// The parts of a request head.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct RequestParts<'a> {
     pub(in super::super) is_encrypted: bool,
@@ -74,7 +73,6 @@ impl RequestHead {
         Ok(Self { uri, headers })
     }
 
-    /// The head of one request.
     pub(in super::super) fn request(&self) -> Request<()> {
         let mut request = Request::new(());
         *request.method_mut() = Method::POST;

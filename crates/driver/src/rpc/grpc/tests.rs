@@ -103,7 +103,6 @@ impl Pair {
         }
     }
 
-    /// Answers the first request that was not answered.
     fn answer(&mut self, pieces: &[&[u8]], status: &str) {
         let stream = self.begin_answer();
         send(stream, pieces, status);

@@ -13,37 +13,15 @@ pub enum SchemaFault {
     /// Descriptors of a server do not fit together.
     #[error("the descriptors of the server do not fit together: {0}")]
     Descriptors(String),
-    /// No such service.
     #[error("there is no service `{name}`; {help}")]
-    NoService {
-        /// Its name.
-        name: String,
-        /// The nearest one, or all.
-        help: String,
-    },
-    /// No such method of the service.
+    NoService { name: String, help: String },
     #[error("the service `{service}` has no method `{name}`; {help}")]
-    NoMethod {
-        /// The service.
-        service: String,
-        /// The name of the method.
-        name: String,
-        /// The nearest one, or all.
-        help: String,
-    },
+    NoMethod { service: String, name: String, help: String },
     /// The method takes or returns a stream of messages.
     #[error("{0} is a streaming method; dyno calls unary methods only")]
     Streaming(String),
-    /// The message is not one of the method.
     #[error("the message does not fit `{input}`, the input of {method}: {reason}")]
-    Message {
-        /// The type of the message.
-        input: String,
-        /// The method.
-        method: String,
-        /// What is wrong, and where.
-        reason: String,
-    },
+    Message { input: String, method: String, reason: String },
 }
 
 impl From<io::Error> for SchemaFault {
@@ -56,7 +34,6 @@ impl From<io::Error> for SchemaFault {
 const COMPARED_MAX: usize = 1_000;
 /// The longest of them, bytes: a name takes time in proportion to its length.
 const NAME_BYTES_MAX: usize = 256;
-/// The most names that are listed.
 const LISTED_MAX: usize = 20;
 
 /// What to write in place of an unknown name.

@@ -63,7 +63,6 @@ impl Schema {
         Ok(Self { pool })
     }
 
-    /// The files that it was made of.
     #[cfg(test)]
     pub(super) fn files(&self) -> impl Iterator<Item = &FileDescriptorProto> {
         self.pool.file_descriptor_protos()

@@ -35,7 +35,6 @@ const ID: u32 = 1;
 /// The longest name or reason of a server that messages repeat, characters.
 const TEXT_CHARACTERS_MAX: usize = 300;
 
-/// A question; one of its fields is set.
 #[derive(Clone, PartialEq, Message)]
 struct Question {
     #[prost(string, tag = "3")]
@@ -116,7 +115,6 @@ const SLOW_REFLECTION: &str = "the server did not answer the questions of server
 /// The server does not know this version of reflection.
 struct Unsupported;
 
-/// A connection for questions.
 struct Asker<'a> {
     stream: Stream,
     codec: GrpcCodec,
@@ -146,7 +144,6 @@ impl<'a> Asker<'a> {
         Ok(Self { stream, codec, address, budget: Budget::default() })
     }
 
-    /// The files that a service is made of.
     async fn schema(&mut self, service: &str) -> Result<Result<Schema, Unsupported>, Failure> {
         let symbol = service.to_owned();
         let first = Question { file_containing_symbol: symbol, ..Question::default() };
@@ -276,7 +273,6 @@ impl Descriptors {
     }
 }
 
-/// The schema of an answer that is complete by itself.
 #[cfg(test)]
 pub(super) fn schema_of(answer: &[u8]) -> Result<Schema, String> {
     let mut budget = Budget::default();
@@ -291,7 +287,6 @@ pub(super) fn schema_of(answer: &[u8]) -> Result<Schema, String> {
     Schema::of_descriptors(files).map_err(|fault| fault.to_string())
 }
 
-/// The answer with the files of a schema.
 #[cfg(test)]
 pub(super) fn answer_of(schema: &Schema) -> Vec<u8> {
     let descriptors = schema.files().map(|file| file.encode_to_vec()).collect();

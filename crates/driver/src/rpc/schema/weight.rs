@@ -13,7 +13,6 @@ const ENTRY_BYTES: usize = 1_536;
 const PART_BYTES: usize = 384;
 /// A text or bytes, with the copies of an allocator's least piece.
 const TEXT_BYTES: usize = 96;
-/// A number.
 const NUMBER_BYTES: usize = 8;
 /// Copies of the bytes of an answer: as it came, its files, and the texts of the decoded forms.
 const COPIES: usize = 6;

@@ -16,7 +16,6 @@ use crate::virtual_peer::{Bounds, Ending, TIMEOUTS, line};
 use crate::{Address, SslMode, SslOptions};
 
 const TCP: Protocol = Protocol::Tcp { announces: false };
-/// Answers of fixed sizes.
 const ANSWER_BYTES: usize = 20;
 /// More than the kernel keeps of a message that nobody reads.
 const LONG_BODY_BYTES: usize = 1 << 20;
@@ -82,7 +81,6 @@ async fn client(handle: Handle, service: Service, body_bytes: usize) -> Ending {
     Ending { result, elapsed, kept_bytes: connection.kept_bytes() }
 }
 
-/// Connects with TLS, and reads nothing.
 async fn secured(handle: Handle, path: &Path) -> Result<(), Failure> {
     let service = service(Protocol::Trpc, Endpoint::Unix(path.to_owned()));
     encrypted(service).reach(&handle, TIMEOUTS).await.map(drop)

@@ -20,7 +20,6 @@ const S: Nanos = 1_000 * MS;
 struct Way<'a> {
     /// What arrives of a report, of all that are sent.
     report: &'a (dyn Fn(usize, Report) -> Vec<FromGenerator> + Sync),
-    /// How long each command takes.
     command: Duration,
     go_on_without_lost: bool,
 }
@@ -68,7 +67,6 @@ fn run_on(
     (result, kept)
 }
 
-/// One generator.
 fn generate(
     part: &Part,
     (offered, load): (&OfferedLoad, &dyn Load),

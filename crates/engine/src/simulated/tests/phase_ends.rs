@@ -16,7 +16,6 @@ fn closed(ends: Vec<Nanos>) -> (Outcome, RecordingObserver) {
     run_until(&load, &offered, ends)
 }
 
-/// Begin and end of the measured window.
 fn window(kept: &RecordingObserver) -> (Nanos, Nanos) {
     let measured = || kept.intervals.iter().filter(|it| it.phase == Phase::Measure);
     (measured().next().unwrap().start_ns, measured().next_back().unwrap().end_ns)

@@ -69,7 +69,6 @@ struct Connection {
     in_flight: BinaryHeap<Reverse<(Nanos, u64, usize)>>,
     sent: u64,
     overtaking: Arc<AtomicU64>,
-    /// For each client, the signal for its answer.
     answers: Vec<Signal>,
     has_request: Signal,
 }

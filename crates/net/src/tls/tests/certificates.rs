@@ -6,13 +6,11 @@ use rcgen::{
 };
 use rustls::pki_types::CertificateDer;
 
-/// An authority, which signs certificates.
 pub(crate) struct Authority {
     issuer: Issuer<'static, KeyPair>,
     certificate: rcgen::Certificate,
 }
 
-/// A certificate and its key.
 pub(crate) struct Issued {
     pub(crate) der: Vec<u8>,
     pub(crate) key_der: Vec<u8>,
@@ -20,7 +18,6 @@ pub(crate) struct Issued {
     pub(crate) key_pem: String,
 }
 
-/// When a certificate is valid.
 #[derive(Clone, Copy)]
 pub(crate) enum Lifetime {
     Past,

@@ -123,7 +123,7 @@ fn keys_are_renewed_in_the_middle_of_answers() {
 /// A client whose keys are used up after a few records, as any client's are after millions.
 fn short_lived_client() -> TlsClient {
     const RECORDS: u64 = 30;
-    let mut provider = rustls::crypto::aws_lc_rs::default_provider();
+    let mut provider = rustls::crypto::ring::default_provider();
     for suite in &mut provider.cipher_suites {
         let common = |common: &CipherSuiteCommon| CipherSuiteCommon {
             confidentiality_limit: RECORDS,

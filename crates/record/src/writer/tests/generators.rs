@@ -43,7 +43,6 @@ fn parts() -> Vec<GeneratorRecord> {
     vec![near, far]
 }
 
-/// A trial that ended like this, and its file.
 fn written(end: &TrialEnd) -> (TrialRecord, String) {
     let out = tempfile::tempdir().unwrap();
     let run = RunWriter::create(out.path(), &run_header()).unwrap();

@@ -69,7 +69,6 @@ struct File {
     synced: usize,
 }
 
-/// A change of the names in a folder.
 #[derive(Clone, Debug)]
 enum Change {
     Folder(PathBuf),

@@ -17,7 +17,6 @@ fn connect_and_exchange(listener: &TcpListener, bytes: usize) -> (TcpStream, Tcp
     (client, server)
 }
 
-/// A server, and a watch of the connections to it.
 fn watched() -> (TcpListener, ConnectionWatch, Clock) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let address = listener.local_addr().unwrap();

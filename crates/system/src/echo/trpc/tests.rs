@@ -33,7 +33,6 @@ const fn hex<const BYTES: usize>(text: &str) -> [u8; BYTES] {
     bytes
 }
 
-/// A frame with this id, header and body.
 pub(in crate::echo) fn frame(id: u32, header: &[u8], body: &[u8]) -> Vec<u8> {
     let length = (HEAD_BYTES + header.len() + body.len()) as u32;
     let mut frame = vec![0x09, 0x30, 0, 0];

@@ -6,8 +6,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::process::Output;
 
+use driver::LoginSources;
 use driver::Target;
-use driver::mysql::{LoginSources, Url};
+use driver::mysql::Url;
 use nix::unistd::geteuid;
 
 use super::*;

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::*;
-use crate::ports::sends_greeting;
+use crate::mysql::sends_greeting;
 
 /// Time between two checks.
 const POLL_PERIOD: Duration = Duration::from_millis(20);

@@ -3,13 +3,14 @@
 use std::thread;
 use std::time::Duration;
 
+use driver::LoginSources;
 use driver::Target;
-use driver::mysql::{LoginSources, Url};
+use driver::mysql::Url;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::*;
-use crate::ports::sends_greeting;
+use crate::mysql::sends_greeting;
 
 /// The server that `cargo xtask test` has built.
 fn binary() -> PathBuf {

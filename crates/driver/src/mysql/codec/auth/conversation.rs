@@ -25,15 +25,12 @@ pub(crate) enum Channel {
 /// Where the server's RSA key comes from, on an open channel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum PublicKey<'a> {
-    /// From a file.
     Known(&'a ServerKey),
     /// From the server, over the same channel: an attacker on the path could send another one.
     FromServer,
-    /// Nowhere.
     Withheld,
 }
 
-/// The credentials of a login.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Credentials<'a> {
     pub(crate) password: &'a Password,
@@ -53,7 +50,6 @@ pub(crate) enum PasswordSent {
     EncryptedWithKnownKey,
     /// The password, encrypted with the RSA key that the server sent.
     EncryptedWithServersKey,
-    /// The password itself.
     Clear,
 }
 
@@ -68,15 +64,15 @@ pub(crate) struct LoginStart {
 /// What the client does after a message of the server.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum LoginAction {
-    /// Send this message.
     Answer(Vec<u8>),
     /// Wait for the server's next message.
     Listen,
     /// Logged in; the session begins with these status bits.
-    Accepted { status: u16 },
+    Accepted {
+        status: u16,
+    },
 }
 
-/// A login in progress.
 #[derive(Debug)]
 pub(crate) struct Login<'a> {
     credentials: Credentials<'a>,
@@ -90,9 +86,7 @@ pub(crate) struct Login<'a> {
 /// The last message that the client sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// The proof with which the method begins.
     ProofSent,
-    /// The request for the server's key.
     KeyRequested,
     /// Everything: only success or an error can follow.
     CredentialsSent,
@@ -140,7 +134,6 @@ impl<'a> Login<'a> {
         self.make_proof().map(LoginAction::Answer)
     }
 
-    /// The proof with which the method begins.
     fn make_proof(&mut self) -> Result<Vec<u8>, LoginError> {
         let password = self.credentials.password;
         self.state = State::CredentialsSent;
@@ -169,7 +162,6 @@ impl<'a> Login<'a> {
         }
     }
 
-    /// A further step of the method.
     fn on_more_data(&mut self, data: &[u8]) -> Result<LoginAction, LoginError> {
         match (self.state, data) {
             (State::ProofSent, sha2_password::FAST_SUCCESS) => {

@@ -14,7 +14,6 @@ const ALLOW: &str =
 /// Why a login failed; all but the first two messages are dyno's own.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum LoginError {
-    /// The server refused the login.
     #[error("{}", .0.message)]
     Refused(ServerError),
     /// The server's message does not follow the protocol.

@@ -27,7 +27,6 @@ impl Method {
         Self::ClearPassword,
     ];
 
-    /// Its name in the protocol.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::NativePassword => "mysql_native_password",

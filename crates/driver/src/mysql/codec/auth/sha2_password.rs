@@ -30,7 +30,6 @@ pub(super) fn scramble(password: &[u8], nonce: &[u8]) -> Vec<u8> {
     once.iter().zip(&mixed).map(|(left, right)| left ^ right).collect()
 }
 
-/// The password with a zero at its end.
 pub(super) fn in_clear(password: &[u8]) -> Vec<u8> {
     [password, &[0]].concat()
 }

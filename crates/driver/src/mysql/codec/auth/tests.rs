@@ -1,12 +1,11 @@
 //! Logins against scripted servers, and proofs against known ones.
 
-use aws_lc_rs::encoding::{AsDer, PublicKeyX509Der};
-use aws_lc_rs::rsa::{KeySize, OAEP_SHA1_MGF1SHA1, OaepPrivateDecryptingKey, PrivateDecryptingKey};
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use num_bigint::BigUint;
 use plan::Password;
+use sha1::{Digest as _, Sha1};
 
 use super::super::{Greeting, Malformed};
+use super::rsa::mask;
 use super::*;
 
 const NONCE: &[u8; 20] = b"abcdefghijklmnopqrst";
@@ -15,33 +14,67 @@ const DENIED: &[u8] = b"\xff\x15\x04#28000Access denied";
 const FAST: &[u8] = &[1, 3];
 const FULL: &[u8] = &[1, 4];
 
-/// A server's RSA key: the private half to decrypt with, and the public half to send.
-struct KeyPair {
-    private: OaepPrivateDecryptingKey,
-    pem: String,
+/// A server's RSA key, which `openssl genrsa` made: the public half to send.
+const PEM: &str = "\
+-----BEGIN PUBLIC KEY-----
+MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAslVrqygvLldJmoQNSdqx
+/JsLPqh3xrvluSshDw11JVn66mb1Qcl/oUoDWfFP8lJlEthQqVN2pVQlVL+jlkpK
+lu/4uJo0Pr1Zk9vJ00UXuwUyaS7ztIgOejxQ6LYfGQkjrrgxiwCF+5Z0ILAmohtS
+wJwfprDkoOBs5l9WLxGnIfnXV2D7HydUtyEDApANZ8jaUNF+3MU9QRcONvoeApS/
+AMmnw9/mxpECROCxVkoRZ4lSBQxlcJAfBRaykEgT5KJ2B6bka+VOHj718M0wDHAm
+wXpVQz1xRdAXiyj7Sx7CYUewDBi7sxNui6459sMmXSV8O9BizFIjv8RGj5QB6be6
+6QIDAQAB
+-----END PUBLIC KEY-----
+";
+/// Its modulus.
+const MODULUS: &str = "b2556bab282f2e57499a840d49dab1fc9b0b3ea877c6bbe5b92b210f0d752559faea66f541c97fa14a0359f14ff2526512d8\
+    50a95376a5542554bfa3964a4a96eff8b89a343ebd5993dbc9d34517bb0532692ef3b4880e7a3c50e8b61f190923aeb8318b\
+    0085fb967420b026a21b52c09c1fa6b0e4a0e06ce65f562f11a721f9d75760fb1f2754b7210302900d67c8da50d17edcc53d\
+    41170e36fa1e0294bf00c9a7c3dfe6c6910244e0b1564a11678952050c6570901f0516b2904813e4a27607a6e46be54e1e3e\
+    f5f0cd300c7026c17a55433d7145d0178b28fb4b1ec26147b00c18bbb3136e8bae39f6c3265d257c3bd062cc5223bfc4468f\
+    9401e9b7bae9";
+/// The private half, to decrypt with.
+const PRIVATE_EXPONENT: &str = "16de630d12fd4b3d30a2f56dcf7b9183da0d62441aa956b2c4ab960a319e1a4e447727012ad0b5a2ba7487e602415f5fe1bf\
+    9bf1bd7d18acc69017212f1128d3dbedc7c7d28cfc72ce70b57177c9ed6c385a35060085200cd1cb9daeae79e33fa5aa0384\
+    6bea97e8392270a460f90daec5cbe89ada3ebd2389e94e352c022eeb7d0d4aff3762d67614bb11955b74c3b0a10d18bd8962\
+    382445e37a3009f65830f23d656928728f49dbcb8e68b3cd2958dde6602c5bb6399816f76cbe1234629c25461a8c803f480f\
+    0b57639db3ba043ac69fcfa1cf1b369da6b22763492dc5ce2c2b0eaa87cab8d56719bad0cfbe06ed653379c343ec0397a3f5\
+    3b9956ece0df";
+/// `known text`, encrypted by `openssl pkeyutl -encrypt -pkeyopt rsa_padding_mode:oaep`.
+const OF_OPENSSL: &str = "3f8eb0cba72e666908e2b65ec19685e9de38ea9ee244ea5073b26d8170dbf429404df742dafb258c198c08fce04dd144c883\
+    888ff3968721e4f4b83a3186605dda58cf42205a0aa16e5a1d812b643392a13ec8b66efbf374186da5d96c2a42c61533bd89\
+    5a615d03e3c8cc06265431abbdfe30493f5953a75c75a1dca60b1414a4729cbaec7606cacc211f73cc37403551e274d7d6ad\
+    efb945ff0c80783ceb2304402a8371a9de3f56a1c08d6ad877e1a6f97c9121ad8572db9c9736ba303aaad6e37d16642f9dbb\
+    a817930e05c4305cf30a32ccf4d70bce687b815aac0f000b80a8c2f11a8ec356460b85433c21f9fd4746f99aced76750ea38\
+    8ac6e00ff8c6";
+
+fn number(hexadecimal: &str) -> BigUint {
+    BigUint::parse_bytes(hexadecimal.as_bytes(), 16).unwrap()
 }
 
-impl KeyPair {
-    fn generate() -> Self {
-        let private = PrivateDecryptingKey::generate(KeySize::Rsa2048).unwrap();
-        let der = AsDer::<PublicKeyX509Der<'_>>::as_der(&private.public_key()).unwrap();
-        let base64 = STANDARD.encode(der.as_ref());
-        let lines: Vec<&str> =
-            base64.as_bytes().chunks(64).map(|line| std::str::from_utf8(line).unwrap()).collect();
-        let pem =
-            format!("-----BEGIN PUBLIC KEY-----\n{}\n-----END PUBLIC KEY-----\n", lines.join("\n"));
-        Self { private: OaepPrivateDecryptingKey::new(private).unwrap(), pem }
-    }
+/// The text as the server decrypts it.
+fn decrypted(encrypted: &[u8]) -> Vec<u8> {
+    let encrypted = BigUint::from_bytes_be(encrypted);
+    let digits = encrypted.modpow(&number(PRIVATE_EXPONENT), &number(MODULUS)).to_bytes_be();
+    // The zero in front of the padded text is left out, and zeros that follow it are put back.
+    let padded = [vec![0; 255 - digits.len()], digits].concat();
+    let (seed, block) = padded.split_at(20);
+    let (mut seed, mut block) = (seed.to_vec(), block.to_vec());
+    mask(&mut seed, &block);
+    mask(&mut block, &seed);
+    let (label, rest) = block.split_at(20);
+    assert_eq!(label, Sha1::digest([]).as_slice());
+    let start = rest.iter().position(|byte| *byte != 0).unwrap();
+    assert_eq!(rest[start], 1);
+    rest[start + 1..].to_vec()
+}
 
-    /// The password as the server recovers it: decrypts the message and removes the challenge.
-    fn password(&self, encrypted: &[u8]) -> String {
-        let mut room = vec![0; self.private.min_output_size()];
-        let text = self.private.decrypt(&OAEP_SHA1_MGF1SHA1, encrypted, &mut room, None).unwrap();
-        let mixed = text.iter().zip(NONCE.iter().cycle());
-        let mut clear: Vec<u8> = mixed.map(|(left, right)| left ^ right).collect();
-        assert_eq!(clear.pop(), Some(0), "a zero ends the password");
-        String::from_utf8(clear).unwrap()
-    }
+/// The password as the server recovers it: decrypts the message and removes the challenge.
+fn password(encrypted: &[u8]) -> String {
+    let mixed = decrypted(encrypted);
+    let mut clear: Vec<u8> = mixed.iter().zip(NONCE.iter().cycle()).map(|(l, r)| l ^ r).collect();
+    assert_eq!(clear.pop(), Some(0), "a zero ends the password");
+    String::from_utf8(clear).unwrap()
 }
 
 fn greeting(method: &str) -> Greeting {
@@ -162,8 +195,7 @@ fn an_uncached_password_is_sent_in_clear_to_a_verified_server() {
 
 #[test]
 fn an_uncached_password_is_sent_to_an_unverified_server_only_when_the_user_allows_it() {
-    let pair = KeyPair::generate();
-    let key = ServerKey::from_pem(pair.pem.as_bytes()).unwrap();
+    let key = ServerKey::from_pem(PEM.as_bytes()).unwrap();
     let keys = [PublicKey::Withheld, PublicKey::FromServer, PublicKey::Known(&key)];
     for terms in keys.map(|key| Terms::of(Channel::Unverified, key)) {
         for method in [Method::CachingSha2Password, Method::Sha256Password] {
@@ -197,9 +229,8 @@ fn a_server_that_asks_for_the_clear_password_gets_it_in_tls_only_when_the_user_a
 
 #[test]
 fn the_summary_keeps_the_most_that_any_method_has_sent() {
-    let pair = KeyPair::generate();
-    let key = ServerKey::from_pem(pair.pem.as_bytes()).unwrap();
-    let sent_key = [b"\x01", pair.pem.as_bytes()].concat();
+    let key = ServerKey::from_pem(PEM.as_bytes()).unwrap();
+    let sent_key = [b"\x01", PEM.as_bytes()].concat();
     let known = Terms::of(Channel::Open, PublicKey::Known(&key));
     let native = switch("mysql_native_password", NONCE);
     let summary = |terms: Terms<'_>, server: &[&[u8]]| {
@@ -221,26 +252,24 @@ fn the_summary_keeps_the_most_that_any_method_has_sent() {
 
 #[test]
 fn an_uncached_password_is_encrypted_with_the_key_that_the_server_sends() {
-    let pair = KeyPair::generate();
-    let key = [b"\x01", pair.pem.as_bytes()].concat();
+    let key = [b"\x01", PEM.as_bytes()].concat();
     let (_, _, turns) = converse("caching_sha2_password", "secret", ASKING, &[FULL, &key, OK]);
     assert_eq!(turns[0], answer(&[2]));
     let Ok(LoginAction::Answer(encrypted)) = &turns[1] else { panic!("{turns:?}") };
-    assert_eq!(pair.password(encrypted), "secret");
+    assert_eq!(password(encrypted), "secret");
     assert_eq!(turns[2], ACCEPTED);
 }
 
 #[test]
 fn an_uncached_password_is_encrypted_with_a_key_that_is_known() {
-    let pair = KeyPair::generate();
-    let key = ServerKey::from_pem(pair.pem.as_bytes()).unwrap();
+    let key = ServerKey::from_pem(PEM.as_bytes()).unwrap();
     let known = Terms::of(Channel::Open, PublicKey::Known(&key));
     let long = "x".repeat(40);
     for method in ["caching_sha2_password", "sha256_password"] {
         let ask = if method == "sha256_password" { switch(method, NONCE) } else { FULL.to_vec() };
         let (_, _, turns) = converse(method, &long, known, &[&ask, OK]);
         let Ok(LoginAction::Answer(encrypted)) = &turns[0] else { panic!("{turns:?}") };
-        assert_eq!(pair.password(encrypted), long, "{method}");
+        assert_eq!(password(encrypted), long, "{method}");
         assert_eq!(turns[1], ACCEPTED);
     }
 }
@@ -312,14 +341,24 @@ fn unexpected_login_data_is_a_protocol_error() {
 }
 
 #[test]
+fn text_is_encrypted_as_openssl_does_it() {
+    assert_eq!(decrypted(&number(OF_OPENSSL).to_bytes_be()), b"known text");
+    let key = ServerKey::from_pem(PEM.as_bytes()).unwrap();
+    let encrypted = [(); 2].map(|()| key.encrypt(b"own text").unwrap());
+    assert_ne!(encrypted[0], encrypted[1], "the padding is random");
+    for encrypted in encrypted {
+        assert_eq!(decrypted(&encrypted), b"own text");
+    }
+}
+
+#[test]
 fn invalid_and_short_rsa_keys_are_reported() {
     let junk = b"\x01-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----";
     for key in [b"\x01".as_slice(), b"\x01junk", junk] {
         let (_, _, turns) = converse("caching_sha2_password", "secret", ASKING, &[FULL, key]);
         assert_eq!(turns[1], Err(LoginError::BadKey(BadKey::NoKey)));
     }
-    let pair = KeyPair::generate();
-    let key = ServerKey::from_pem(pair.pem.as_bytes()).unwrap();
+    let key = ServerKey::from_pem(PEM.as_bytes()).unwrap();
     assert_eq!(key.encrypt(&[1; 214]).unwrap().len(), 256);
     assert_eq!(key.encrypt(&[1; 215]), Err(BadKey::TooShort));
 }

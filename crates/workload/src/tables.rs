@@ -1,0 +1,136 @@
+//! The tables of a workload on a system: which of them exist, whether they are the workload's, what follows their load,
+//! and their removal.
+
+use std::sync::Arc;
+
+use measure::Failure;
+
+use crate::WorkloadContext;
+use crate::created::CreatedDatabases;
+use crate::parallel::{columns, on_session, parallel_for, run_all, unsuitable, workers};
+use crate::removal::drop_tables;
+
+/// A table by its name, and columns that only a table of the workload has.
+pub(crate) type NamedTable = (String, Vec<&'static str>);
+
+/// Which of these tables exist, by their places in the list.
+///
+/// # Errors
+/// The server's error.
+pub(crate) fn existing(
+    context: &WorkloadContext<'_>,
+    names: Vec<String>,
+) -> Result<Vec<usize>, Failure> {
+    let list_columns = context.target.dialect().list_columns;
+    on_session(context, async move |session| {
+        let mut there = Vec::new();
+        for (place, name) in names.iter().enumerate() {
+            if !columns(session, list_columns, name).await?.is_empty() {
+                there.push(place);
+            }
+        }
+        Ok(there)
+    })
+}
+
+/// Checks that a table has the columns of a workload, such as `TPC-C`.
+///
+/// # Errors
+/// The missing table or the missing columns.
+pub(crate) fn check_columns(
+    workload: &str,
+    table: &str,
+    found: &[String],
+    needed: &[&str],
+) -> Result<(), Failure> {
+    if found.is_empty() {
+        return Err(unsuitable(format!("there is no table {table}: prepare has to make it first")));
+    }
+    let is_there = |name: &str| found.iter().any(|column| column.eq_ignore_ascii_case(name));
+    let missing: Vec<&str> = needed.iter().copied().filter(|name| !is_there(name)).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    Err(unsuitable(format!(
+        "table {table} has no column {} (it has {}): it is not {workload}'s; rename it, or have it dropped with \
+         `--existing replace`",
+        missing.join(", "),
+        found.join(", ")
+    )))
+}
+
+/// [`check_columns`] for several tables.
+///
+/// # Errors
+/// The first table that is not the workload's.
+pub(crate) fn check_all(
+    context: &WorkloadContext<'_>,
+    workload: &'static str,
+    tables: Vec<NamedTable>,
+) -> Result<(), Failure> {
+    let list_columns = context.target.dialect().list_columns;
+    on_session(context, async move |session| {
+        for (name, needed) in &tables {
+            let found = columns(session, list_columns, name).await?;
+            check_columns(workload, name, &found, needed)?;
+        }
+        Ok(())
+    })
+}
+
+/// Creates indexes and statistics by the statements of each table, several tables in parallel.
+///
+/// # Errors
+/// The server's error.
+pub(crate) fn finish(
+    context: &WorkloadContext<'_>,
+    statements: Vec<Vec<String>>,
+) -> Result<(), Failure> {
+    let statements = Arc::new(statements);
+    let count = statements.len() as u64;
+    context.progress.begin("making indexes and statistics", count);
+    let progress = context.progress.clone();
+    parallel_for(context, workers(context), count, move |session, job| {
+        let (statements, progress) = (Arc::clone(&statements), progress.clone());
+        Box::pin(async move {
+            run_all(session, &statements[job as usize]).await?;
+            progress.advance(1);
+            Ok(())
+        })
+    })
+}
+
+/// Drops tables in the order of `drops`, if those that exist are the workload's; tells which these were.
+///
+/// # Errors
+/// A table of that name with other columns; the server's error.
+pub(crate) fn remove<'n>(
+    context: &WorkloadContext<'_>,
+    workload: &'static str,
+    there: Vec<NamedTable>,
+    drops: impl Iterator<Item = &'n str>,
+) -> Result<Vec<String>, Failure> {
+    context.progress.begin("dropping tables", there.len() as u64);
+    let told = there.iter().map(|(name, _)| format!("dropped {name}")).collect();
+    check_all(context, workload, there)?;
+    drop_tables(context, drops)?;
+    Ok(told)
+}
+
+/// Drops the tables of a fixed set, if this process created them.
+///
+/// # Errors
+/// The server's error.
+pub(crate) fn clean_up(
+    context: &WorkloadContext<'_>,
+    created: &CreatedDatabases,
+    drops: &[&str],
+) -> Result<(), Failure> {
+    if created.freshness_of(context.target).is_none() {
+        return Ok(());
+    }
+    context.progress.begin("dropping tables", drops.len() as u64);
+    drop_tables(context, drops)?;
+    created.forget(context.target);
+    Ok(())
+}
