@@ -28,13 +28,19 @@ pub trait Load: Sync {
     /// for each worker, so that all clients of the worker can share data without locks.
     fn clients(&self, clients: Clients<'_>);
 
-    /// What the other generators of the load must know of this one. Told with each interval that is closed.
-    fn news(&self) -> Vec<u64> {
-        Vec::new()
+    /// What the generators of the load tell each other; `None` if nothing.
+    fn news(&self) -> Option<&dyn News> {
+        None
     }
+}
 
-    /// Takes in what another generator of the load has told. The process that coordinates them hears of all.
-    fn on_news(&self, _generator: usize, _news: &[u64]) {}
+/// What the generators of a load tell each other while it runs.
+pub trait News {
+    /// What the others must know of this one. Told with each interval that is closed.
+    fn tell(&self) -> Vec<u64>;
+
+    /// Takes in what another one has told. The process that coordinates them hears of all.
+    fn hear(&self, generator: usize, news: &[u64]);
 }
 
 /// The clients of one worker, before they start.

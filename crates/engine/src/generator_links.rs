@@ -149,7 +149,9 @@ impl<'a> GeneratorLinks<'a> {
 
     /// Tells all generators but one, and the load in this process, what that one has told.
     fn pass_on_news(&self, generator: usize, news: &[u64]) {
-        self.load.on_news(generator, news);
+        if let Some(own) = self.load.news() {
+            own.hear(generator, news);
+        }
         for (_, link) in self.links.iter().enumerate().filter(|(other, _)| *other != generator) {
             let news = UnitCommand::News { generator, news: news.to_vec() };
             let _ = link.generator.commands.send(Command(news));

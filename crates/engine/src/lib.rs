@@ -41,7 +41,7 @@ pub mod worker_pool;
 mod worker_state;
 mod worker_threads;
 
-pub use client::{Clients, Load, LocalBoxFuture};
+pub use client::{Clients, Load, LocalBoxFuture, News};
 pub use client_handle::ClientHandle;
 pub use generator_links::{FromGenerator, GeneratorLink, Generators, coordinate};
 pub use observer::{GeneratorEnd, TrialObserver};

@@ -15,7 +15,7 @@ use crate::open_intervals::OpenIntervals;
 use crate::report::{Command, PartEnd, Report, UnitCommand, UnitReport};
 use crate::steering::{AllGone, Steering, Told};
 use crate::worker_threads::{WorkerThreads, spawn_part};
-use crate::{Load, OfferedLoad, Part, TrialError};
+use crate::{Load, News, OfferedLoad, Part, TrialError};
 
 /// The same in virtual time, where commands let a generator go on.
 const VIRTUAL_POLL_PERIOD: Duration = Duration::from_millis(1);
@@ -169,7 +169,8 @@ impl Relay<'_, '_> {
     }
 
     fn close(&mut self, interval: Interval, missing: Vec<usize>) {
-        let (index, news) = (self.intervals.passed_on() - 1, self.load.news());
+        let (index, news) =
+            (self.intervals.passed_on() - 1, self.load.news().map(News::tell).unwrap_or_default());
         let interval = Box::new(interval);
         self.send(UnitReport::Closed { index, interval, missing, news });
     }
@@ -239,7 +240,9 @@ impl Relay<'_, '_> {
             }
             UnitCommand::Abandon => self.workers.abandon(),
             UnitCommand::Seen => self.workers.seen(),
-            UnitCommand::News { generator, news } => self.load.on_news(generator, &news),
+            UnitCommand::News { generator, news } => {
+                self.load.news().iter().for_each(|own| own.hear(generator, &news));
+            }
         }
     }
 

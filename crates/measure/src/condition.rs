@@ -3,13 +3,17 @@
 use serde::{Deserialize, Serialize};
 
 /// One condition that a workload's data or its answers must satisfy, and what a check of it found.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Condition {
+    /// What it is about.
+    #[serde(default, skip_serializing_if = "ConditionSubject::is_data")]
     pub about: ConditionSubject,
     /// Its name, such as `3.3.2.1` or `Q14`.
     pub name: String,
     /// The condition itself, such as `W_YTD = sum(D_YTD)`.
     pub meaning: String,
+    /// The result of the check.
+    #[serde(flatten)]
     pub verdict: ConditionResult,
 }
 
@@ -23,7 +27,9 @@ pub enum ConditionSubject {
     SameAnswer,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The result of checking one condition; in files its name, and the text of it apart.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "verdict", content = "detail", rename_all = "kebab-case")]
 pub enum ConditionResult {
     Holds,
     /// It does not hold, and where.
@@ -33,6 +39,11 @@ pub enum ConditionResult {
 }
 
 impl ConditionSubject {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    fn is_data(&self) -> bool {
+        *self == Self::Data
+    }
+
     /// Whether it is about answers, and not about data.
     pub fn is_answer(self) -> bool {
         self != Self::Data

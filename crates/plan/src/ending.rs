@@ -5,7 +5,7 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::value::Value;
-use crate::{LoadPlan, OptionReader, Options, Problem, show_duration};
+use crate::{OptionReader, Options, Problem, show_duration};
 
 /// A warm-up that is to end by itself has at least so many intervals: with fewer nothing can be told.
 pub const STEADY_INTERVALS_MIN: u32 = 20;
@@ -155,71 +155,11 @@ fn read_steady(table: &Options, problems: &mut Vec<Problem>) -> (Duration, Stead
     (at_most, SteadyPlan { at_least })
 }
 
-/// Rejects other keys of `[load]` that do not go with a warm-up or a measurement that ends by itself.
-pub(crate) fn check_load(reader: &mut OptionReader<'_>, load: &LoadPlan, is_seek: bool) {
-    if load.steady.is_some() {
-        check_steady(reader, load);
-    }
-    if load.precision.is_some() {
-        check_precision(reader, load, is_seek);
-    }
-}
-
-fn check_steady(reader: &mut OptionReader<'_>, load: &LoadPlan) {
-    let least = load.interval * STEADY_INTERVALS_MIN;
-    let [shown, interval] = [load.warm_up, load.interval].map(show_duration);
-    if load.warm_up < least {
-        let message = format!(
-            "the warm-up takes {shown} at most, too short to see whether the load is steady"
-        );
-        let help = format!(
-            "set `at_most` to {STEADY_INTERVALS_MIN} intervals of {interval} or more, or a shorter `interval`"
-        );
-        reader.reject("warm_up", message, help);
-    }
-    if load.prewarm > load.warm_up {
-        let message = format!("`prewarm` is longer than the warm-up at most, {shown}");
-        reader.reject("prewarm", message, "set a higher `at_most` for the warm-up");
-    }
-    if reader.is_given("steps") {
-        let message = "`steps` are set together with a warm-up until the load is steady";
-        let help = "steps begin at a planned time: set the length of the warm-up";
-        reader.reject("warm_up", message, help);
-    }
-}
-
-fn check_precision(reader: &mut OptionReader<'_>, load: &LoadPlan, is_seek: bool) {
-    if is_seek {
-        let help = "a seek ends by its own `precision`: leave `until` out";
-        reader.reject("until", "`until` is set together with [seek]", help);
-        return;
-    }
-    for (key, help) in [
-        ("events", "keep one; the limit of `until` is `time`"),
-        ("steps", "under a rate that changes no figure settles: set `rate`, or leave `until` out"),
-    ] {
-        if reader.is_given(key) {
-            reader.reject("until", format!("`until` is set together with `{key}`"), help);
-        }
-    }
-    let least = load.interval * PRECISE_INTERVALS_MIN;
-    if let Some(time) = load.limit.time.filter(|time| *time < least) {
-        let [time, interval] = [time, load.interval].map(show_duration);
-        let message = format!("`time` is {time}, too short for `until`");
-        let help = format!(
-            "it is the limit of `until`: set {PRECISE_INTERVALS_MIN} intervals of {interval} or more, or a \
-             shorter `interval`"
-        );
-        let key = if reader.is_given("time") { "time" } else { "until" };
-        reader.reject(key, message, help);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::fuzz::source;
-    use crate::{Limit, Plan};
+    use crate::{Limit, LoadPlan, Plan};
 
     fn parse(load: &str) -> Result<Plan, String> {
         let text = format!("system = \"sqlite\"\nworkload = \"w\"\n[load]\n{load}\n");

@@ -2,10 +2,10 @@
 
 use crate::units::parse_part;
 use crate::value::Value;
-use crate::{OptionReader, Options, Plan, PreciseFigure, Problem};
+use crate::{OptionReader, Options, PreciseFigure, Problem};
 
 /// The key.
-const ROUNDS: &str = "rounds";
+pub(crate) const ROUNDS: &str = "rounds";
 /// The fewest rounds, where the plan sets no others.
 const AT_LEAST: u64 = 5;
 /// The most rounds, where the plan sets no others.
@@ -24,7 +24,7 @@ pub struct RoundsPlan {
     pub goal: RoundsGoal,
     pub figure: PreciseFigure,
     pub at_least: u32,
-    /// The most rounds; also [`Plan::repetitions`].
+    /// The most rounds; also [`crate::Plan::repetitions`].
     pub at_most: u32,
 }
 
@@ -33,7 +33,7 @@ pub struct RoundsPlan {
 pub enum RoundsGoal {
     /// The ratio itself: half the width of its 95 % interval is at most this part of it.
     Width(f64),
-    /// Whether the ratio differs from 1, or differs by less than this part: also [`Plan::least_difference`].
+    /// Whether the ratio differs from 1, or differs by less than this part: also [`crate::Plan::least_difference`].
     Decide(f64),
 }
 
@@ -129,38 +129,10 @@ fn read_part(reader: &mut OptionReader<'_>, name: &str) -> Option<f64> {
     part
 }
 
-/// Rejects `rounds` where the rest of the plan has no rounds, or not the figure.
-pub(crate) fn check(reader: &mut OptionReader<'_>, plan: &Plan) {
-    let Some(rounds) = &plan.rounds else { return };
-    if plan.seek.is_some() {
-        let help = "a seek ends by its own `precision`: leave `rounds` out";
-        reader.reject(ROUNDS, "`rounds` is set together with [seek]", help);
-    }
-    if let Some(alone) = plan.systems.iter().find(|system| system.variant.is_none()) {
-        let message = format!("`rounds` compares variants, and system `{}` has none", alone.name);
-        let help = format!(
-            "give it [systems.{0}.variants.ONE] and [systems.{0}.variants.OTHER], or set `repetitions` instead",
-            alone.name
-        );
-        reader.reject(ROUNDS, message, help);
-    }
-    match rounds.figure {
-        PreciseFigure::Throughput if plan.load.open.is_some() => {
-            let message = "`rounds` compares the throughput, which the rate sets";
-            reader.reject(ROUNDS, message, "add the figure to compare, such as figure = \"p95\"");
-        }
-        PreciseFigure::Percentile(percent) if !plan.percentiles.contains(&percent) => {
-            let message = format!("`rounds` compares p{percent}, which is not among `percentiles`");
-            reader.reject(ROUNDS, message, format!("add {percent} to `percentiles`"));
-        }
-        _ => {}
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Source;
+    use crate::{Plan, Source};
 
     /// A plan with two variants, these lines at its top and those under `[load]`.
     fn plan(top: &str, load: &str) -> Result<Plan, String> {

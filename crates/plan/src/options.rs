@@ -7,9 +7,9 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 use toml_edit::TableLike;
 
+use crate::Problem;
 use crate::scrub;
 use crate::value::{Spanned, Value};
-use crate::{OptionReader, Problem};
 
 /// A table of the plan whose keys another room defines.
 ///
@@ -140,11 +140,7 @@ impl Options {
         self
     }
 
-    /// Starts reading; call [`OptionReader::finish`] at the end.
-    pub fn reader(&self) -> OptionReader<'_> {
-        OptionReader::new(self)
-    }
-
+    /// Whether there are no options.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }

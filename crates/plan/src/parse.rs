@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::bounds;
 use crate::ceiling;
+use crate::conflicts;
 use crate::ending::{self, PRECISE_TIME_DEFAULT};
 use crate::enough_rounds;
 use crate::generators::{self, Generators};
@@ -163,7 +164,7 @@ fn read_plan(root: &Options, source: &Arc<Source>, problems: &mut Vec<Problem>) 
         source: Arc::clone(source),
     };
     windows::check(&mut reader, &plan);
-    enough_rounds::check(&mut reader, &plan);
+    conflicts::check_rounds(&mut reader, &plan);
     gather(reader, problems);
     plan
 }
@@ -303,7 +304,7 @@ fn read_load(
         open,
         bounds: bounds::read(&mut reader),
     };
-    ending::check_load(&mut reader, &load, seek.is_some());
+    conflicts::check_load(&mut reader, &load, seek.is_some());
     gather(reader, problems);
     load
 }

@@ -4,7 +4,34 @@ use std::fmt;
 
 use crate::shell_words::shell_words;
 
-const FORMS: &str = "local, ssh://[USER@]HOST[:PORT], command:WORDS, kubectl://NAMESPACE/POD, docker://CONTAINER, srun://NODE";
+/// A spelling of places that a program reaches: it runs the words behind its own there.
+struct Spelling {
+    /// The program, which is the scheme of the place's URL.
+    program: &'static str,
+    /// The names in the URL, with the characters that each may have beside those of every name.
+    names: &'static [(&'static str, &'static str)],
+    /// The program's own words, with the names to fill in.
+    words: &'static [&'static str],
+}
+
+const SPELLINGS: &[Spelling] = &[
+    Spelling {
+        program: "kubectl",
+        names: &[("NAMESPACE", ""), ("POD", "/")],
+        words: &["exec", "-i", "-n", "NAMESPACE", "POD", "--"],
+    },
+    Spelling {
+        program: "docker",
+        names: &[("CONTAINER", "")],
+        words: &["exec", "-i", "CONTAINER"],
+    },
+    // One step of one task, which has the whole node's connection to itself.
+    Spelling {
+        program: "srun",
+        names: &[("NODE", "")],
+        words: &["-N1", "-n1", "--overlap", "-w", "NODE"],
+    },
+];
 
 /// Where a dyno runs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -18,17 +45,11 @@ pub enum Place {
         port: Option<u16>,
     },
     /// What a command reaches that runs the words behind its own there: `docker exec -i c`.
-    Command(String),
-    Kubectl {
-        namespace: String,
-        /// Its name, or a kind and a name such as `deployment/bench`.
-        pod: String,
-    },
-    Docker {
-        container: String,
-    },
-    Srun {
-        node: String,
+    Command {
+        /// The place as the plan has it.
+        text: String,
+        /// The words of the command, at least one.
+        words: Vec<String>,
     },
 }
 
@@ -42,38 +63,53 @@ impl Place {
             return Ok(Self::Local);
         }
         if let Some(words) = text.strip_prefix("command:") {
-            return command(words);
+            let words = command(words)?;
+            return Ok(Self::Command { text: text.to_owned(), words });
         }
-        match text.split_once("://") {
-            Some(("ssh", rest)) => ssh(rest),
-            Some(("kubectl", rest)) => {
-                let (namespace, pod) = rest.split_once('/').unwrap_or(("", rest));
-                Ok(Self::Kubectl {
-                    namespace: name(namespace, "namespace of kubectl://NAMESPACE/POD", "")?,
-                    pod: name(pod, "pod of kubectl://NAMESPACE/POD", "/")?,
-                })
-            }
-            Some(("docker", rest)) => {
-                Ok(Self::Docker { container: name(rest, "container of docker://CONTAINER", "")? })
-            }
-            Some(("srun", rest)) => Ok(Self::Srun { node: name(rest, "node of srun://NODE", "")? }),
-            _ => Err(format!("this is not a place; allowed: {FORMS}")),
+        let (scheme, rest) = text.split_once("://").unwrap_or_default();
+        if scheme == "ssh" {
+            return ssh(rest);
         }
-    }
-
-    /// The words of a [`Place::Command`].
-    ///
-    /// # Errors
-    /// When a quotation does not end; a place that was parsed has none.
-    pub fn command_words(command: &str) -> Result<Vec<String>, String> {
-        shell_words(command)
+        let spelling = SPELLINGS.iter().find(|it| it.program == scheme).ok_or_else(|| {
+            let forms: Vec<String> = SPELLINGS.iter().map(Spelling::form).collect();
+            let own = "local, ssh://[USER@]HOST[:PORT], command:WORDS";
+            format!("this is not a place; allowed: {own}, {}", forms.join(", "))
+        })?;
+        Ok(Self::Command { text: text.to_owned(), words: spelling.command(rest)? })
     }
 }
 
-fn command(text: &str) -> Result<Place, String> {
+impl Spelling {
+    fn form(&self) -> String {
+        let names: Vec<&str> = self.names.iter().map(|(name, _)| *name).collect();
+        format!("{}://{}", self.program, names.join("/"))
+    }
+
+    /// The words of the command, with the names of a URL.
+    fn command(&self, names: &str) -> Result<Vec<String>, String> {
+        // A URL with too few names lacks the first of them.
+        let mut given: Vec<&str> = names.splitn(self.names.len(), '/').collect();
+        while given.len() < self.names.len() {
+            given.insert(0, "");
+        }
+        let mut known = Vec::new();
+        for ((key, more), text) in self.names.iter().zip(given) {
+            let what = format!("{} of {}", key.to_lowercase(), self.form());
+            known.push((*key, name(text, &what, more)?));
+        }
+        let filled = |word: &&str| match known.iter().find(|(key, _)| key == word) {
+            Some((_, name)) => name.clone(),
+            None => (*word).to_owned(),
+        };
+        let own = self.words.iter().map(filled);
+        Ok(std::iter::once(self.program.to_owned()).chain(own).collect())
+    }
+}
+
+fn command(text: &str) -> Result<Vec<String>, String> {
     let words = shell_words(text).map_err(|why| format!("the words of `command:` {why}"))?;
     match words.first() {
-        Some(program) if !program.is_empty() => Ok(Place::Command(text.to_owned())),
+        Some(program) if !program.is_empty() => Ok(words),
         _ => {
             Err("`command:` has no program: write such as \"command:docker exec -i bench\""
                 .to_owned())
@@ -169,10 +205,7 @@ impl fmt::Display for Place {
                 let port = port.map_or_else(String::new, |port| format!(":{port}"));
                 write!(f, "ssh://{user}{host}{port}")
             }
-            Self::Command(words) => write!(f, "command:{words}"),
-            Self::Kubectl { namespace, pod } => write!(f, "kubectl://{namespace}/{pod}"),
-            Self::Docker { container } => write!(f, "docker://{container}"),
-            Self::Srun { node } => write!(f, "srun://{node}"),
+            Self::Command { text, .. } => f.write_str(text),
         }
     }
 }
@@ -187,8 +220,6 @@ mod tests {
 
     #[test]
     fn places_are_read_and_shown_as_they_were_given() {
-        let own = String::from;
-        let docker = Place::Docker { container: own("c_1") };
         for (text, place) in [
             ("local", Place::Local),
             ("ssh://bench1", ssh("bench1", None)),
@@ -196,17 +227,24 @@ mod tests {
             ("ssh://root@10.0.0.7", ssh("root@10.0.0.7", None)),
             ("ssh://u@corp.example@h", ssh("u@corp.example@h", None)),
             ("ssh://[fe80::1%eth0]:22", ssh("fe80::1%eth0", Some(22))),
-            ("command:docker exec -i 'a b'", Place::Command(own("docker exec -i 'a b'"))),
-            ("kubectl://load/p-0", Place::Kubectl { namespace: own("load"), pod: own("p-0") }),
-            (
-                "kubectl://n/deployment/d",
-                Place::Kubectl { namespace: own("n"), pod: own("deployment/d") },
-            ),
-            ("docker://c_1", docker),
-            ("srun://node07", Place::Srun { node: own("node07") }),
         ] {
             assert_eq!(Place::parse(text), Ok(place.clone()), "{text}");
             assert_eq!(place.to_string(), text);
+        }
+        for (text, expected) in [
+            ("command:docker exec -i 'a b'", &["docker", "exec", "-i", "a b"][..]),
+            ("kubectl://load/p-0", &["kubectl", "exec", "-i", "-n", "load", "p-0", "--"]),
+            (
+                "kubectl://n/deployment/d",
+                &["kubectl", "exec", "-i", "-n", "n", "deployment/d", "--"],
+            ),
+            ("docker://c_1", &["docker", "exec", "-i", "c_1"]),
+            ("srun://node07", &["srun", "-N1", "-n1", "--overlap", "-w", "node07"]),
+        ] {
+            let place = Place::parse(text).unwrap();
+            assert_eq!(place.to_string(), text);
+            let Place::Command { words, .. } = place else { panic!("{text}: {place:?}") };
+            assert_eq!(words, expected, "{text}");
         }
     }
 

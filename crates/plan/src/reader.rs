@@ -20,8 +20,15 @@ pub struct OptionReader<'a> {
     problems: Vec<Problem>,
 }
 
+impl Options {
+    /// Starts reading; call [`OptionReader::finish`] at the end.
+    pub fn reader(&self) -> OptionReader<'_> {
+        OptionReader::new(self)
+    }
+}
+
 impl<'a> OptionReader<'a> {
-    pub(crate) fn new(options: &'a Options) -> Self {
+    fn new(options: &'a Options) -> Self {
         let (asked, answered, problems) = (Vec::new(), Vec::new(), Vec::new());
         Self { options, asked, answered, elsewhere: None, problems }
     }

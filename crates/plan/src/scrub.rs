@@ -5,23 +5,22 @@
 //! text is blanked.
 
 mod known;
+mod names;
 mod places;
 mod words;
 
 use std::ops::Range;
 
 pub use known::hide;
-use places::{Extent, in_places};
+pub(crate) use names::BLANK;
+use names::is_switch;
+pub use names::names_secret;
+pub(crate) use places::{Extent, in_places, is_secret_argument};
 pub use words::scrub_words;
 
-/// The replacement for a password.
-const BLANK: &str = "***";
 /// Limit of passes: blanking may reveal another secret, for example where one bracket of a list was blanked. Text that takes
 /// more is blanked as a whole.
 const PASSES_MAX: usize = 32;
-/// Values of a setting that is named like a secret but is not one, such as `allow_clear_password`.
-const SWITCHES: [&str; 4] = ["true", "false", "on", "off"];
-
 /// The text with every secret blanked, as in `scheme://user:***@host`.
 pub fn scrub(text: &str) -> String {
     scrub_as(text, Extent::Text)
@@ -30,28 +29,6 @@ pub fn scrub(text: &str) -> String {
 /// The value of the setting `name`, blanked when the name is that of a secret.
 pub fn scrub_setting(name: &str, value: &str) -> String {
     if names_secret(name) && !is_switch(value) { BLANK.to_owned() } else { scrub(value) }
-}
-
-/// Whether a key holds a secret itself, not the name of a place that has one.
-pub fn names_secret(key: &str) -> bool {
-    const ENDINGS: [&str; 14] = [
-        "password",
-        "passwd",
-        "passphrase",
-        "pwd",
-        "_pass",
-        "secret",
-        "token",
-        "apikey",
-        "api_key",
-        "access_key",
-        "secret_key",
-        "credentials",
-        "authorization",
-        "cookie",
-    ];
-    let key = key.to_lowercase().replace('-', "_");
-    key == "pass" || ENDINGS.iter().any(|ending| key.ends_with(ending))
 }
 
 /// The position of a place after the text is scrubbed.
@@ -65,10 +42,6 @@ pub(crate) fn moved(text: &str, place: &Range<usize>) -> Range<usize> {
         Some(_) => place,
         None => 0..BLANK.len(),
     }
-}
-
-fn is_switch(value: &str) -> bool {
-    SWITCHES.iter().any(|switch| value.eq_ignore_ascii_case(switch))
 }
 
 fn scrub_as(text: &str, extent: Extent) -> String {

@@ -7,8 +7,10 @@ use measure::{
     transaction_latencies,
 };
 
-use crate::{ClientUsage, TrialEnd};
+use crate::ClientUsage;
 
+/// More generators than this are refused.
+pub(crate) const GENERATORS_MAX: usize = 1_024;
 /// The name of the generator where the process of the run offers the whole load.
 const LONE: &str = "dyno";
 
@@ -51,30 +53,16 @@ impl GeneratorRecord {
         Self { name: LONE.to_owned(), generator: Some(generator), ..Self::default() }
     }
 
+    /// Whether it is the process of the run, which offered the whole load.
+    pub(crate) fn is_lone(&self) -> bool {
+        self.name == LONE
+    }
+
     /// Counts its transactions: the sum of its measured intervals, and what crosses the edges of the window.
     pub fn count(&mut self, operations: &[Operation], total: &Tally, edges: &Edges) {
         self.transactions = total.transactions;
         self.failed_transactions = total.failed_transactions;
         self.latencies = transaction_latencies(operations, &edges.due(total));
-    }
-}
-
-impl TrialEnd {
-    /// Whether the threads of the run's own process ran, where that process offered the whole load; `None` when that is
-    /// not known, too.
-    pub fn lone_generator(&self) -> Option<&Generator> {
-        match self.generators.as_slice() {
-            [only] if only.name == LONE => only.generator.as_ref(),
-            _ => None,
-        }
-    }
-
-    /// The generators with a part of the load each; empty where the process of the run offered the whole.
-    pub fn generator_parts(&self) -> &[GeneratorRecord] {
-        match self.generators.as_slice() {
-            [only] if only.name == LONE => &[],
-            parts => parts,
-        }
     }
 }
 

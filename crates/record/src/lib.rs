@@ -4,11 +4,13 @@
 //! it back, whole or cut short. `docs/record.md` describes the files. Types that match a file field by field
 //! have serde attributes, in `measure` and here; `wire` has the structs of files with a different format.
 
+mod client_usage;
 mod cores;
 mod cross_check;
 mod disk;
 mod environment;
 mod error;
+mod file_names;
 mod files;
 #[cfg(test)]
 mod fuzz;
@@ -21,13 +23,14 @@ mod run;
 mod saver;
 mod size;
 mod trial;
+mod values;
 mod watch;
-mod windows;
 mod wire;
 mod without_secrets;
 mod writer;
 mod zipped;
 
+pub use client_usage::ClientUsage;
 pub use cores::on_all_cores;
 pub use cross_check::{Counted, CrossCheck};
 pub use disk::sync_folder;
@@ -38,15 +41,14 @@ pub use generator::GeneratorRecord;
 pub use input::read_view;
 pub use interval::{IntervalRecord, OperationInterval, add_counts};
 pub use measure::{Identity, TrialStatus};
-pub use reader::{RunSummary, Runs, list};
-pub use run::{Dyno, Run, RunHeader, RunStatus, SeekRecord};
+pub use reader::{Runs, list};
+pub use run::{Dyno, Run, RunHeader, RunStatus, RunSummary, SeekRecord};
 pub use size::RecordSize;
 pub use trial::{
-    CallsRecord, ClientRecord, ClientUsage, LoadRecord, OpenRecord, PhaseRecord, ProbeRecord,
-    TrialEnd, TrialHeader, TrialRecord, VariantRecord, WorkloadRecord,
+    CallsRecord, ClientRecord, LoadRecord, OpenRecord, PhaseRecord, ProbeRecord, TrialEnd,
+    TrialHeader, TrialRecord, VariantRecord, WorkloadRecord,
 };
 pub use watch::WatchWriter;
-pub use windows::pooled as pooled_windows;
 pub use writer::{RunWriter, TrialWriter};
 
 /// The version of the format that this dyno writes, and the newest that it reads.

@@ -4,32 +4,14 @@ use std::fs;
 use std::io::{self, BufRead, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use jiff::Timestamp;
 use measure::{Operation, OperationTally, Watched};
 
 use crate::cores::on_all_cores;
+use crate::file_names::{INTERVALS, TRIAL};
 use crate::hlog::{Kind, Log};
 use crate::input::{self, Lines};
-use crate::windows::pooled;
 use crate::wire::{IntervalLine, RunFile, TrialFile, WatchLine};
-use crate::{Damage, RecordError, Run, RunStatus, TrialRecord, watch, wire, zipped};
-
-/// The file of a trial's intervals.
-pub(crate) const INTERVALS: &str = "intervals.jsonl";
-/// The file of everything else of a trial.
-pub(crate) const TRIAL: &str = "trial.json";
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RunSummary {
-    pub folder: PathBuf,
-    pub plan_name: String,
-    pub title: Option<String>,
-    /// When it began, by the wall clock.
-    pub started: Timestamp,
-    /// When it ended; `None` when it was cut short or still runs.
-    pub ended: Option<Timestamp>,
-    pub status: RunStatus,
-}
+use crate::{Damage, RecordError, Run, RunSummary, TrialRecord, watch, wire, zipped};
 
 /// The runs below a results folder.
 #[derive(Debug, Default)]
@@ -102,10 +84,6 @@ fn read_run(folder: &Path, extent: Extent) -> Result<Run, RecordError> {
     let ended = file.ended();
     let header = file.into_header(plan_text);
     let trials = trials(&folder.join("trials"), extent)?;
-    let trials = match header.windows {
-        Some(windows) => pooled(trials, windows, &status),
-        None => trials,
-    };
     Ok(Run { folder: folder.to_path_buf(), header, plan_damage, trials, status, ended })
 }
 

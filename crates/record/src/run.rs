@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use measure::{ProbeFacts, RoundsRule, SeekBound, SeekOver, SeekRange};
 use serde::{Deserialize, Serialize};
 
-use crate::wire::nanos;
+use crate::values::nanos;
 use crate::{Damage, Environment, TrialRecord};
 
 /// The facts about a run that are known before its first trial.
@@ -41,6 +41,23 @@ pub struct RunHeader {
     /// Number of planned trials; while results decide it, the most that there can be. The windows of one variant, round
     /// and load count as one.
     pub trials_planned: usize,
+}
+
+/// Summary of a run, for lists of runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunSummary {
+    /// Its folder.
+    pub folder: PathBuf,
+    /// The plan's name.
+    pub plan_name: String,
+    /// The plan's title.
+    pub title: Option<String>,
+    /// When it began, by the wall clock.
+    pub started: Timestamp,
+    /// When it ended; `None` when it was cut short or still runs.
+    pub ended: Option<Timestamp>,
+    /// How it ended.
+    pub status: RunStatus,
 }
 
 /// A search for the highest load that keeps bounds.
@@ -113,8 +130,7 @@ pub struct Run {
     pub header: RunHeader,
     /// Why the copy of the plan cannot be read, or not as it was written.
     pub plan_damage: Option<Damage>,
-    /// Its trials in the order in which they ran. The windows of one variant, round and load are one trial, in
-    /// place of the first of them.
+    /// Its trials in the order in which they ran; a window is a trial of its own.
     pub trials: Vec<TrialRecord>,
     pub status: RunStatus,
     /// When it ended, by the wall clock; `None` when it was cut short or still runs.

@@ -4,16 +4,16 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use measure::{
-    Ceiling, Condition, DecidedEnds, Edges, Failure, FailureExamples, Identity, Interval,
-    LatencyHistogram, LoadedRows, MemberExit, Nanos, Operation, OperationTally, Outage, Phase,
-    QueryPlan, Rules, Tally, TimedTurn, TrialStatus, Watched, sum,
+    Ceiling, Condition, DecidedEnds, Edges, Failure, FailureExamples, Generator, Identity,
+    Interval, LatencyHistogram, LoadedRows, MemberExit, Nanos, Operation, OperationTally, Outage,
+    Phase, QueryPlan, Rules, Tally, TimedTurn, TrialStatus, Watched,
 };
 use plan::{Arrivals, Rate};
 use serde::{Deserialize, Serialize};
 
-use crate::reader::TRIAL;
-use crate::wire::{arrivals, is_default, loaded_rows, nanos, steps};
-use crate::{CrossCheck, Damage, GeneratorRecord, IntervalRecord};
+use crate::file_names::TRIAL;
+use crate::values::{arrivals, is_default, loaded_rows, nanos, steps};
+use crate::{ClientUsage, CrossCheck, Damage, GeneratorRecord, IntervalRecord};
 
 /// The facts about a trial that are known before it begins.
 #[derive(Clone, Debug, PartialEq)]
@@ -186,22 +186,7 @@ pub struct ClientRecord {
     pub failure: Option<Failure>,
 }
 
-/// Resource use of the load generator's process during the measured load. Source: getrusage(2), and `VmHWM` of
-/// proc_pid_status(5).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ClientUsage {
-    /// CPU time in user mode, ns.
-    pub user_ns: Nanos,
-    /// CPU time in the kernel, ns.
-    pub system_ns: Nanos,
-    /// Context switches because a thread waited.
-    pub voluntary_switches: u64,
-    /// Context switches because a thread's time slice ended.
-    pub involuntary_switches: u64,
-    /// Highest memory use of the process up to the end of this trial, bytes.
-    pub peak_rss_bytes: u64,
-}
-
+/// A trial that was read back.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrialRecord {
     pub header: TrialHeader,
@@ -228,8 +213,8 @@ pub struct TrialRecord {
     pub end: Option<TrialEnd>,
     /// Why the trial could not be read to its end; the rest of it is what could be read.
     pub damage: Option<Damage>,
-    /// The windows that this trial is made of, in the order in which they ran; empty for a trial that is none of a run
-    /// in windows. The times of the trial are those of its measured windows, one directly after the other.
+    /// The windows that this trial is made of, in the order in which they ran, where a view has put them together;
+    /// empty as it is read. The times of the trial are those of its measured windows, one directly after the other.
     pub windows: Vec<TrialRecord>,
 }
 
@@ -254,42 +239,21 @@ impl TrialEnd {
             failed_phase: None,
         }
     }
-}
 
-impl ClientUsage {
-    /// CPU time in user mode and in the kernel, ns.
-    pub fn cpu_ns(&self) -> Nanos {
-        sum([self.user_ns, self.system_ns])
+    /// Whether the threads of the run's own process ran, where that process offered the whole load; `None` when that is
+    /// not known, too.
+    pub fn lone_generator(&self) -> Option<&Generator> {
+        match self.generators.as_slice() {
+            [only] if only.is_lone() => only.generator.as_ref(),
+            _ => None,
+        }
     }
 
-    /// Context switches of both kinds.
-    pub fn switches(&self) -> u64 {
-        sum([self.voluntary_switches, self.involuntary_switches])
-    }
-
-    /// Of several processes or windows together, with the most memory of one; `None` without any.
-    pub fn sum(all: &[Self]) -> Option<Self> {
-        let peak_rss_bytes = all.iter().map(|one| one.peak_rss_bytes).max()?;
-        let total = |of: fn(&Self) -> u64| sum(all.iter().map(of));
-        Some(Self {
-            user_ns: total(|one| one.user_ns),
-            system_ns: total(|one| one.system_ns),
-            voluntary_switches: total(|one| one.voluntary_switches),
-            involuntary_switches: total(|one| one.involuntary_switches),
-            peak_rss_bytes,
-        })
-    }
-
-    /// That of so many times the time; the memory stays the same.
-    #[must_use]
-    pub fn times(self, factor: f64) -> Self {
-        let scaled = |count: u64| (count as f64 * factor).round() as u64;
-        Self {
-            user_ns: scaled(self.user_ns),
-            system_ns: scaled(self.system_ns),
-            voluntary_switches: scaled(self.voluntary_switches),
-            involuntary_switches: scaled(self.involuntary_switches),
-            peak_rss_bytes: self.peak_rss_bytes,
+    /// The generators with a part of the load each; empty where the process of the run offered the whole.
+    pub fn generator_parts(&self) -> &[GeneratorRecord] {
+        match self.generators.as_slice() {
+            [only] if only.is_lone() => &[],
+            parts => parts,
         }
     }
 }

@@ -10,8 +10,8 @@ use jiff::Timestamp;
 use measure::{Ceiling, Condition, Interval, MemberExit, Nanos, Outage, QueryPlan, sum};
 
 use crate::disk::{self, NewFile};
+use crate::file_names::{INTERVALS, TRIAL};
 use crate::files::{Appender, replace, sync_folder};
-use crate::reader::{INTERVALS, TRIAL};
 use crate::saver::{Saved, Saver};
 use crate::wire::{RunFile, TrialFile, interval_line};
 use crate::{

@@ -15,30 +15,17 @@ pub(crate) struct Script<'a> {
 /// The command that runs the script in a place; `None` for this machine, which needs none.
 ///
 /// # Errors
-/// When the words of a command cannot be split.
+/// When a command has no program; a place that was parsed has one.
 pub(crate) fn command(place: &Place, script: Script<'_>) -> Result<Option<Command>, String> {
-    let Script { text, mark } = script;
-    let words = ["sh", "-c", text, "dyno", mark];
-    let with = |program: &str, own: &[&str]| {
-        let mut command = system::reaching_command(program);
-        command.args(own).args(words);
-        command
-    };
     Ok(Some(match place {
         Place::Local => return Ok(None),
         Place::Ssh { destination, port } => ssh(destination, *port, script),
-        Place::Command(text) => {
-            let own = Place::command_words(text)?;
-            let (program, own) = own.split_first().ok_or("the command has no program")?;
-            let own: Vec<&str> = own.iter().map(String::as_str).collect();
-            with(program, &own)
+        Place::Command { words, .. } => {
+            let (program, own) = words.split_first().ok_or("the command has no program")?;
+            let mut command = system::reaching_command(program);
+            command.args(own).args(["sh", "-c", script.text, "dyno", script.mark]);
+            command
         }
-        Place::Kubectl { namespace, pod } => {
-            with("kubectl", &["exec", "-i", "-n", namespace, pod, "--"])
-        }
-        Place::Docker { container } => with("docker", &["exec", "-i", container]),
-        // One step of one task, which has the whole node's connection to itself.
-        Place::Srun { node } => with("srun", &["-N1", "-n1", "--overlap", "-w", node]),
     }))
 }
 

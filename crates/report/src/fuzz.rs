@@ -3,13 +3,14 @@
 use std::fs;
 use std::path::Path;
 
-use record::{Dyno, Run};
+use record::Dyno;
 use tempfile::TempDir;
 
 use crate::csv::line;
 use crate::verdict::Verdict;
 use crate::{
-    BestTrial, Digest, Threshold, csv, html, json, markdown, sample, summary, visible, watch_csv,
+    BestTrial, Digest, Threshold, csv, html, json, markdown, open, sample, summary, visible,
+    watch_csv,
 };
 
 fuzzing::targets! {
@@ -43,7 +44,7 @@ fn scripts(page: &str) -> usize {
 fn views(bytes: &[u8]) -> Option<()> {
     let run = FOLDER.with(|folder| {
         write(folder.path(), bytes);
-        Run::open(folder.path()).ok()
+        open(folder.path()).ok()
     })?;
     let digest = Digest::new(&run);
     for text in [summary(&digest, None, Some(80)), markdown(&digest)] {
@@ -63,7 +64,7 @@ fn the_views_are_those_of_whole_records() {
     for input in &fuzzing::read("report_views")[..4] {
         let folder = tempfile::tempdir().unwrap();
         write(folder.path(), input);
-        let run = Run::open(folder.path()).unwrap();
+        let run = open(folder.path()).unwrap();
         let trial = &run.trials[0];
         assert_eq!(trial.damage, None, "{}", fuzzing::line(input));
         assert!(!trial.intervals.is_empty() && !trial.watched.hosts.is_empty());

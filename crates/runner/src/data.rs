@@ -7,8 +7,8 @@ use plan::SystemInstance;
 use system::Scratch;
 use workload::{Workload, WorkloadContext};
 
-use crate::experiment::TrialWorkload;
 use crate::test_bed::TestBed;
+use crate::trial_workload::TrialWorkload;
 use crate::{Event, Experiment, RunListener};
 
 /// Work on the data of a plan's first workload, on its first system.

@@ -5,16 +5,13 @@ use std::time::Duration;
 use analysis::ROUNDS_MIN;
 use driver::rpc::{Protocol, Service};
 use measure::Rules;
-use plan::{Files, Limit, LoadPlan, Plan, Problem, Problems, Source, Trial, WorkloadPlan};
-use system::{Offer, System};
-use workload::{Rpc, Workload};
+use plan::{Limit, LoadPlan, Plan, Problem, Problems, Source, Trial};
+use system::System;
+use workload::Workload;
 
-use crate::generators::job_workload::JobWorkload;
-use crate::generators::unfit;
-use crate::windows;
-
-/// The kind of workload that goes with a simulated system.
-pub(crate) const SIMULATED: &str = "simulated";
+use crate::shipped_workload::ShippedWorkload;
+use crate::trial_workload::TrialWorkload;
+use crate::{unfit, windows};
 
 /// A plan that can run: its systems and workloads are known and their options make sense.
 pub struct Experiment {
@@ -22,45 +19,7 @@ pub struct Experiment {
     pub(crate) systems: Vec<Box<dyn System>>,
     pub(crate) workloads: Vec<TrialWorkload>,
     /// The workloads for generators; none when this process offers the load.
-    pub(crate) shipped: Vec<JobWorkload>,
-}
-
-pub(crate) enum TrialWorkload {
-    Database(Box<dyn Workload>),
-    Service(Rpc),
-    Simulated,
-}
-
-impl TrialWorkload {
-    fn needs(&self) -> Offer {
-        match self {
-            Self::Database(_) => Offer::Sql,
-            Self::Service(_) => Offer::Calls,
-            Self::Simulated => Offer::Simulation,
-        }
-    }
-
-    fn database(&self) -> Option<&dyn Workload> {
-        match self {
-            Self::Database(workload) => Some(workload.as_ref()),
-            Self::Service(_) | Self::Simulated => None,
-        }
-    }
-
-    /// Why several processes cannot offer its load; `None` if they can.
-    pub(crate) fn whole_only(&self) -> Option<&'static str> {
-        self.database()?.whole_only()
-    }
-
-    /// Remarks on a load that several processes offer, each in one line.
-    pub(crate) fn notes_on_parts(&self) -> Vec<String> {
-        self.database().map(Workload::notes_on_parts).unwrap_or_default()
-    }
-
-    /// Whether each client runs a fixed sequence of transactions once.
-    pub(crate) fn runs_once(&self) -> bool {
-        self.database().is_some_and(Workload::runs_once)
-    }
+    pub(crate) shipped: Vec<ShippedWorkload>,
 }
 
 impl Experiment {
@@ -86,7 +45,7 @@ impl Experiment {
         let folder = &plan.source.folder;
         let systems = collect_valid(&plan.systems, &mut problems, |it| system::read(it, folder));
         let read =
-            collect_valid(&plan.workloads, &mut problems, |it| JobWorkload::read_in(&plan, it));
+            collect_valid(&plan.workloads, &mut problems, |it| ShippedWorkload::read_in(&plan, it));
         let (workloads, shipped): (Vec<_>, Vec<_>) = read.into_iter().unzip();
         let shipped = shipped.into_iter().flatten().collect();
         if problems.is_empty() {
@@ -199,23 +158,6 @@ fn collect_valid<P, T>(
         }
     }
     good
-}
-
-/// Reads a workload, which names files of `files`.
-///
-/// # Errors
-/// Every wrong option, with its place.
-pub(crate) fn read_workload(
-    it: &WorkloadPlan,
-    files: &Files,
-) -> Result<TrialWorkload, Vec<Problem>> {
-    if it.kind == SIMULATED {
-        return it.options.reader().finish().map(|()| TrialWorkload::Simulated);
-    }
-    if it.kind == Rpc::KIND {
-        return Rpc::read(it, files).map(TrialWorkload::Service);
-    }
-    workload::read(it, files).map(TrialWorkload::Database)
 }
 
 /// Sets what the plan leaves to the workloads: the limit and the number of clients.

@@ -24,7 +24,7 @@ const SLEEP_NS: Nanos = 5_000_000;
 /// From this oversleep on it is a stall. Scheduling reached 31 ms on a machine with four busy threads for each core.
 const STALL_NS: Nanos = 50_000_000;
 /// How many stalls are kept, to bound the record on a machine that is short of CPU all the time.
-pub(crate) const STALLS_MAX: usize = 1_000;
+pub const STALLS_MAX: usize = 1_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WindowEdge {
@@ -35,7 +35,7 @@ enum WindowEdge {
 }
 
 /// A thread that watches the load generator during one trial's load. It ends when this is dropped.
-pub(crate) struct GeneratorWatch {
+pub struct GeneratorWatch {
     messages: Sender<WindowEdge>,
     thread: JoinHandle<Generator>,
 }
@@ -46,7 +46,7 @@ impl GeneratorWatch {
     ///
     /// # Errors
     /// When the machine refuses a thread.
-    pub(crate) fn begin(warm_up: Option<Duration>) -> io::Result<Self> {
+    pub fn begin(warm_up: Option<Duration>) -> io::Result<Self> {
         Self::begin_at(net::kernel_ns(), warm_up)
     }
 
@@ -55,7 +55,7 @@ impl GeneratorWatch {
     ///
     /// # Errors
     /// When the machine refuses a thread.
-    pub(crate) fn begin_at(kernel_ns: Nanos, warm_up: Option<Duration>) -> io::Result<Self> {
+    pub fn begin_at(kernel_ns: Nanos, warm_up: Option<Duration>) -> io::Result<Self> {
         let (messages, inbox) = mpsc::channel();
         let thread = thread::Builder::new().name("generator watch".to_owned());
         let start_ns = warm_up.map(nanos);
@@ -64,19 +64,20 @@ impl GeneratorWatch {
         Ok(Self { messages, thread })
     }
 
-    pub(crate) fn begin_window(&self) {
+    /// The measured window begins.
+    pub fn begin_window(&self) {
         // The thread lives as long as this.
         let _ = self.messages.send(WindowEdge::Begin);
     }
 
     /// The measured window is over. Stalls are still noted until [`GeneratorWatch::end`].
-    pub(crate) fn end_window(&self) {
+    pub fn end_window(&self) {
         // The thread lives as long as this.
         let _ = self.messages.send(WindowEdge::End);
     }
 
     /// What was seen, when the load is over.
-    pub(crate) fn end(self) -> Generator {
+    pub fn end(self) -> Generator {
         drop(self.messages);
         self.thread.join().unwrap_or_else(|cause| panic::resume_unwind(cause))
     }

@@ -13,7 +13,7 @@ use system::Access;
 use workload::Rpc;
 
 use crate::RunListener;
-use crate::experiment::TrialWorkload;
+use crate::trial_workload::TrialWorkload;
 
 /// The smallest possible statement.
 const QUESTION: &str = "SELECT 1";

@@ -8,8 +8,8 @@ use measure::HostFacts;
 use plan::{Trial, WarmUp};
 use system::Access;
 
+use crate::division::divide;
 use crate::enough::Enough;
-use crate::generators::divide;
 use crate::{Experiment, event_loops, pacing};
 
 /// The time for all clients to connect and get ready, in addition to the connect time-out of a single client.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use engine::Stop;
 use jiff::Timestamp;
 use measure::Phase;
@@ -15,7 +15,7 @@ use system::{Scratch, demand_cpus};
 
 use crate::building::Build;
 use crate::data_check::check_data;
-use crate::generators::Fleet;
+use crate::load_processes::LoadProcesses;
 use crate::phase_failure::PhaseFailure;
 use crate::source::{FinishedTrial, SourcedTrial, TrialSource};
 use crate::test_bed::TestBed;
@@ -24,6 +24,7 @@ use crate::trial::TrialRun;
 use crate::trial_ceiling::Messages;
 use crate::{
     Event, Experiment, RunListener, reach, rounds, source, trial, trial_ceiling, trial_header,
+    trial_load,
 };
 
 /// Where a run writes its record, and the facts at the record's head.
@@ -45,13 +46,15 @@ pub struct RunOutcome {
 
 impl Experiment {
     /// Runs every trial and writes the record; a trial that fails does not stop those after it. `stop` ends the
-    /// current trial, and its measurements so far are kept.
+    /// current trial, and its measurements so far are kept. `processes` are those that offer the loads of a plan with
+    /// generators; other loads are offered here.
     ///
     /// # Errors
     /// When the record cannot be written, or the plan gives the load CPUs that this machine does not have.
     pub fn run(
         &self,
         options: &RunOptions,
+        processes: Option<&mut dyn LoadProcesses>,
         stop: &Stop,
         listener: &mut dyn RunListener,
     ) -> Result<RunOutcome> {
@@ -67,13 +70,15 @@ impl Experiment {
         listener.on_event(Event::RunBegins { folder: &folder, trials });
         self.notes().iter().for_each(|text| listener.on_note(text));
         let scratch = Scratch::make()?;
+        let has_generators = !self.plan.load.generators.is_empty();
+        let processes = processes.filter(|_| has_generators).map(|it| it as &mut dyn LoadProcesses);
         let mut sequence = Sequence {
             experiment: self,
             writer: &writer,
             scratch: &scratch,
             stop,
             test_beds: TestBeds::default(),
-            fleet: None,
+            processes,
             last: None,
             dead: Vec::new(),
             built: Vec::new(),
@@ -128,7 +133,7 @@ struct Sequence<'a> {
     stop: &'a Stop,
     test_beds: TestBeds<'a>,
     /// The generators, when the load comes from other processes.
-    fleet: Option<Fleet>,
+    processes: Option<&'a mut dyn LoadProcesses>,
     /// The last trial that ran; its record gets the cleanup after it.
     last: Option<TrialWriter>,
     /// Systems and workloads that could not be prepared: their later trials fail at once, for the same reason.
@@ -172,11 +177,15 @@ impl From<anyhow::Error> for NotStarted {
 impl<'a> Sequence<'a> {
     /// Runs the trials of a source until it has no more, or a stop is asked for.
     fn run(&mut self, source: &mut dyn TrialSource, listener: &mut dyn RunListener) -> Result<()> {
-        self.fleet = match Fleet::start(&self.experiment.plan.load, self.stop) {
-            // They need not all have been reached by then.
-            Err(_) if self.stop.is_asked() => return Ok(()),
-            started => started?,
-        };
+        match &mut self.processes {
+            Some(processes) => match processes.start(self.stop) {
+                // They need not all have been reached by then.
+                Err(_) if self.stop.is_asked() => return Ok(()),
+                started => started?,
+            },
+            None if self.experiment.plan.load.generators.is_empty() => {}
+            None => bail!("there are no processes to be the generators of this plan"),
+        }
         let mut next = source.next(None)?;
         while let Some(sourced) = next.filter(|_| !self.stop.is_asked()) {
             let is_started = self.step(&sourced, listener)?;
@@ -227,17 +236,18 @@ impl<'a> Sequence<'a> {
             Ok(ready) => ready,
             Err(not_started) => return Ok(Err(not_started)),
         };
-        let load = match trial::make_load(self.experiment, trial, &test_bed, self.stop) {
+        let load = match trial_load::make_load(self.experiment, trial, &test_bed, self.stop) {
             Err(cause) if self.stop.is_asked() => {
                 self.put_back(test_bed);
                 return Ok(Err(cause.into()));
             }
             load => load?,
         };
+        let processes = self.processes.as_mut().map(|it| &mut **it as &mut dyn LoadProcesses);
         let TrialRun { mut status, mut recorder, mut member_exits, messages } = trial::run(
             self.experiment,
             trial,
-            (&mut test_bed, self.test_beds.names(&self.experiment.plan), self.fleet.as_mut()),
+            (&mut test_bed, self.test_beds.names(&self.experiment.plan), processes),
             (&ready, load),
             self.writer,
             self.stop,

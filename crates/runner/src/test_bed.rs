@@ -1,7 +1,6 @@
 //! The test bed: the running system and the workload whose tables it holds.
 
 mod exits;
-mod for_generators;
 
 use std::path::Path;
 use std::thread;
@@ -14,15 +13,15 @@ use measure::{Condition, Failure, LatencyHistogram, Phase, QueryPlan};
 use plan::{Between, Bounds, PhaseSql, SystemInstance, Trial};
 use record::{Identity, PhaseRecord};
 use system::{Access, ProgressEvent, ProgressListener, Running, ServerProcess};
-use workload::{LoadKey, LoadPart, LoadProgress, Workload, WorkloadContext};
+use workload::{LoadKey, LoadProgress, Workload, WorkloadContext};
 
 use crate::cross_check::Check;
-use crate::experiment::TrialWorkload;
-use crate::generators::KnownGenerators;
+use crate::known_generators::KnownGenerators;
 use crate::phase_failure::PhaseFailure;
 use crate::phase_limit::PhaseLimit;
 use crate::phase_timer::PhaseTimer;
 use crate::trial_watch::{OtherHosts, WatchTargets};
+use crate::trial_workload::TrialWorkload;
 use crate::{Event, Experiment, RunListener, before_run, building, idle};
 
 /// Time between two checks of the progress.
@@ -112,6 +111,11 @@ impl<'a> TestBed<'a> {
 
     pub(crate) fn access(&self) -> &Access {
         self.running.access()
+    }
+
+    /// The plan's statements on every client's session.
+    pub(crate) fn run_session(&self) -> &[String] {
+        &self.sql.run_session
     }
 
     /// What to watch while this process offers load, or these generators; `None` when the plan turns watching off.
@@ -410,7 +414,6 @@ impl<'a> TestBed<'a> {
             existing: plan.existing,
             seed: plan.seed,
             load_key,
-            part: LoadPart::of_coordinator(plan.load.generators.len()),
             sql: &self.sql,
             progress,
             reconnect_limit: self.bounds().reconnect_limit.filter(|_| self.may_reconnect()),

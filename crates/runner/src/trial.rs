@@ -5,7 +5,7 @@ use std::mem;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use engine::{GeneratorEnd, Load, LoadEnd, Outcome, Simulated, Stop, TrialError, TrialObserver};
+use engine::{GeneratorEnd, Load, LoadEnd, OfferedLoad, Outcome, Stop, TrialError, TrialObserver};
 use jiff::Timestamp;
 use measure::{
     Edges, FailureExamples, Generator, GeneratorStall, Interval, LatencyHistogram, Nanos,
@@ -17,17 +17,16 @@ use record::{
     TrialHeader, TrialStatus, TrialWriter,
 };
 use system::Access;
-use workload::{LoadKey, LoadProgress};
 
 use crate::cross_check::Check;
 use crate::enough::Enough;
-use crate::experiment::TrialWorkload;
 use crate::generator_watch::GeneratorWatch;
-use crate::generators::{Fleet, KnownGenerators};
+use crate::known_generators::KnownGenerators;
+use crate::load_processes::LoadProcesses;
 use crate::member_exits::MemberExits;
 use crate::offer;
-use crate::pacing;
 use crate::phase_timer::{PhaseTimer, before_now};
+use crate::shared_trial::SharedTrial;
 use crate::test_bed::TestBed;
 use crate::trial_ceiling::Messages;
 use crate::trial_header::{bare_header, calls};
@@ -47,19 +46,19 @@ pub(crate) struct TrialRun {
 pub(crate) fn run(
     experiment: &Experiment,
     trial: Trial,
-    (test_bed, beside, fleet): (&mut TestBed<'_>, Vec<String>, Option<&mut Fleet>),
+    (test_bed, beside, processes): (&mut TestBed<'_>, Vec<String>, Option<&mut dyn LoadProcesses>),
     (ready, load): (&[PhaseRecord], Box<dyn Load>),
     writer: &RunWriter,
     stop: &Stop,
     listener: &mut dyn RunListener,
 ) -> Result<TrialRun> {
     let warm_up = experiment.plan.warm_up_of(trial, test_bed.takes_first_load());
-    let loops = match &fleet {
-        Some(fleet) => offer::loops(experiment, trial, test_bed.access(), &fleet.hosts())?,
+    let loops = match &processes {
+        Some(processes) => offer::loops(experiment, trial, test_bed.access(), &processes.hosts())?,
         None => Vec::new(),
     };
     let offer = offer::of_trial(experiment, trial, warm_up, (test_bed.access(), &loops));
-    let share = fleet.map(|fleet| fleet.share(experiment, trial, test_bed, (&offer, &loops)));
+    let others = processes.map(|it| (it, SharedTrial::of(experiment, trial, test_bed)));
     let mut header = TrialHeader {
         identity: test_bed.identity().clone(),
         is_embedded: is_embedded(test_bed.access()),
@@ -92,10 +91,16 @@ pub(crate) fn run(
             (load.operations(), &plan, warm_up.steady_from),
             listener,
         );
-        kept.generators = share.as_ref().map(|share| share.known().clone());
-        let outcome = match (before, share) {
+        kept.generators = others.as_ref().map(|_| KnownGenerators::default());
+        let outcome = match (before, others) {
             (Ok(()), None) => engine::offer(&offer, load.as_ref(), stop, &mut kept),
-            (Ok(()), Some(share)) => share.offer((&offer, load.as_ref()), stop, &mut kept),
+            (Ok(()), Some((processes, shared))) => offer_elsewhere(
+                processes,
+                (shared, &loops),
+                (&offer, load.as_ref()),
+                stop,
+                &mut kept,
+            ),
             (Err(_), _) if stop.is_asked() => Err(TrialError::Interrupted),
             (Err(failure), _) => {
                 Err(TrialError::Start { client: 0, clients: trial.clients, failure })
@@ -121,6 +126,20 @@ pub(crate) fn run(
     Ok(TrialRun { status: end.status, recorder, member_exits, messages })
 }
 
+/// Has other processes offer the load of a trial.
+fn offer_elsewhere(
+    processes: &mut dyn LoadProcesses,
+    (shared, loops): (Result<SharedTrial<'_>>, &[usize]),
+    load: (&OfferedLoad, &dyn Load),
+    stop: &Stop,
+    kept: &mut TrialRecorder<'_, '_>,
+) -> Result<Outcome, TrialError> {
+    let shared = shared.map_err(|cause| TrialError::Generators(format!("{cause:#}")))?;
+    let known = kept.generators.clone().unwrap_or_default();
+    processes.offer((&shared, loops), load, &known, stop, kept)
+}
+
+/// Whether a lost connection ended the load.
 fn is_connection_lost(outcome: &Result<Outcome, TrialError>) -> bool {
     let failure = match outcome {
         Ok(Outcome {
@@ -133,41 +152,8 @@ fn is_connection_lost(outcome: &Result<Outcome, TrialError>) -> bool {
     failure.key.class.breaks_connection()
 }
 
-/// Identifies the load of a trial among those on the same data.
-pub(crate) fn load_key(trial: Trial) -> LoadKey {
-    let Trial { repetition, clients, .. } = trial;
-    LoadKey { repetition, clients, rate: trial.ordinal() }
-}
-
-pub(crate) fn make_load(
-    experiment: &Experiment,
-    trial: Trial,
-    test_bed: &TestBed<'_>,
-    stop: &Stop,
-) -> Result<Box<dyn Load>> {
-    let load_key = load_key(trial);
-    match (&experiment.workloads[trial.workload], test_bed.access()) {
-        (TrialWorkload::Simulated, Access::Simulated(system)) => {
-            let chance = pacing::simulated_chance(&experiment.plan, trial);
-            Ok(Box::new(Simulated::new(system.clone(), chance)))
-        }
-        (TrialWorkload::Database(workload), Access::Database(_)) => {
-            let target = test_bed.load_target()?;
-            let progress = LoadProgress::new();
-            Ok(test_bed.with_context_of(&target, load_key, &progress, stop, |context| {
-                workload.load(context)
-            }))
-        }
-        (TrialWorkload::Service(rpc), Access::Service(service)) => {
-            let seeds = (experiment.plan.seed, load_key);
-            Ok(rpc.load(service, test_bed.timeouts(), seeds, stop)?)
-        }
-        _ => anyhow::bail!("the workload does not fit the system"),
-    }
-}
-
-fn is_embedded(access: &Access) -> bool {
-    matches!(access, Access::Database(target) if target.capabilities().is_embedded)
+fn is_blocking(access: &Access) -> bool {
+    matches!(access, Access::Database(target) if target.capabilities().is_blocking)
 }
 
 /// Writes the engine's counts to the record, and reports them as progress.

@@ -62,7 +62,7 @@ pub(crate) fn measure(
     let (echo, address) = match &plan.to {
         Some(address) => (None, address.clone()),
         None => {
-            demand_local(&test_bed.endpoints())?;
+            demand_local(&test_bed.access().endpoints())?;
             let echo = start_echo(workers, scratch, &mut progress_listener(stop, listener))?;
             let address = format!("127.0.0.1:{}", echo.port());
             (Some(echo), address)

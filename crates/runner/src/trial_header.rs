@@ -8,9 +8,9 @@ use system::Access;
 
 use crate::Experiment;
 use crate::event_loops;
-use crate::experiment::TrialWorkload;
 use crate::pacing;
 use crate::test_bed::TestBed;
+use crate::trial_workload::TrialWorkload;
 
 /// How the trial's clients call a service; `None` when they call none.
 pub(crate) fn calls(

@@ -1,6 +1,7 @@
 //! Watches hosts and servers while load runs, on threads separate from the event loops.
 
 mod connections;
+mod context;
 mod generator_connections;
 mod host;
 mod hosts;
@@ -15,17 +16,21 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use engine::Stop;
-use measure::{Nanos, Server, nanos};
+use measure::Server;
 use net::{Clock, TcpDiagnosis};
 use record::WatchWriter;
 use system::watch::{HostWatch, ServerWatch};
 
-pub(crate) use connections::ConnectionWatch;
+pub use connections::ConnectionWatch;
+pub use context::WatchCommand;
+use context::WatchContext;
 use hosts::DescribedHost;
 pub(crate) use hosts::OtherHosts;
-pub(crate) use log::Continue;
+pub use log::Continue;
 use log::WatchLog;
-pub(crate) use plan::{Endpoint, Peers, Periods, WatchTargets, host_period};
+pub use plan::tcp_peers;
+use plan::{Endpoint, Peers, Periods};
+pub(crate) use plan::{WatchTargets, host_period};
 
 /// How long the end of a trial waits for readings in progress.
 const END_BOUND: Duration = Duration::from_secs(2);
@@ -46,46 +51,6 @@ struct WatchThread {
     commands: Sender<WatchCommand>,
     /// Disconnected when the thread has ended.
     ended: Receiver<()>,
-}
-
-struct WatchContext<'a> {
-    clock: &'a Clock,
-    commands: &'a Receiver<WatchCommand>,
-    log: &'a WatchLog,
-    period: Duration,
-}
-
-impl WatchContext<'_> {
-    /// The next whole period, so that readings align with the intervals; the one after it when that would come at
-    /// once. Missed periods are not made up for.
-    fn next(&self) -> Nanos {
-        next(self.clock.now(), self.period)
-    }
-
-    /// Calls `read` at once, in each period and at the edges of phases, until the command to end, or until it writes
-    /// to no record any more.
-    fn each_period(&self, mut read: impl FnMut() -> Result<Continue>) -> Result<()> {
-        let mut read_at: Nanos = 0;
-        loop {
-            let wait = Duration::from_nanos(read_at.saturating_sub(self.clock.now()));
-            let command = self.commands.recv_timeout(wait);
-            if command == Err(RecvTimeoutError::Disconnected) {
-                return Ok(());
-            }
-            if read()? == Continue::No || command == Ok(WatchCommand::End) {
-                return Ok(());
-            }
-            read_at = self.next();
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WatchCommand {
-    /// A phase begins: take a reading at its edge.
-    Read,
-    /// The load is over: take a last reading and end.
-    End,
 }
 
 impl TrialWatch {
@@ -240,11 +205,6 @@ impl TrialWatch {
         }
         self.log.close()
     }
-}
-
-fn next(now: Nanos, period: Duration) -> Nanos {
-    let period = nanos(period).max(1);
-    (now.saturating_add(period / 2) / period + 1).saturating_mul(period)
 }
 
 #[cfg(test)]

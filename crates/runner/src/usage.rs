@@ -7,7 +7,7 @@ use nix::sys::time::TimeVal;
 use record::ClientUsage;
 
 /// A reading of this process's counters.
-pub(crate) struct UsageMark {
+pub struct UsageMark {
     /// `None` where the kernel does not report them.
     usage: Option<Usage>,
     clock: Clock,
@@ -16,14 +16,14 @@ pub(crate) struct UsageMark {
 
 impl UsageMark {
     /// Reads them when the measured time has begun, so long ago.
-    pub(crate) fn at_begin(late_ns: Nanos) -> Self {
+    pub fn at_begin(late_ns: Nanos) -> Self {
         Self { usage: getrusage(UsageWho::RUSAGE_SELF).ok(), clock: Clock::monotonic(), late_ns }
     }
 
     /// The use in the measured time, which has ended so long ago, with the peak of memory so far. On a busy machine this
     /// thread may not run until a part of a short window is over: what was used before it did is taken to be like the rest.
     /// `None` when that was more than half of the window.
-    pub(crate) fn until_end(&self, late_ns: Nanos) -> Option<ClientUsage> {
+    pub fn until_end(&self, late_ns: Nanos) -> Option<ClientUsage> {
         let before = self.usage?;
         let after = getrusage(UsageWho::RUSAGE_SELF).ok()?;
         let read = read_part([self.late_ns, late_ns], self.clock.now())?;

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use driver::rpc::Service;
 use driver::{Target, Timeouts};
+use net::Endpoint;
 use plan::SimulatedSystem;
 
 use crate::Running;
@@ -17,6 +18,18 @@ pub enum Access {
     Simulated(SimulatedSystem),
 }
 
+impl Access {
+    /// The addresses that clients connect to; none of a system in this process.
+    pub fn endpoints(&self) -> Vec<Endpoint> {
+        match self {
+            Self::Database(target) => target.endpoints(),
+            Self::Service(service) => service.endpoints(),
+            Self::Simulated(_) => Vec::new(),
+        }
+    }
+}
+
+/// What a system offers to clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offer {
     Sql,

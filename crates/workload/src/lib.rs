@@ -5,12 +5,14 @@
 
 mod busy_sessions;
 mod catalogue;
+mod context;
 mod created;
 mod export;
 mod expression;
 mod load_part;
 mod loading;
 mod parallel;
+mod parts;
 mod policy;
 mod progress;
 pub mod random;
@@ -33,8 +35,11 @@ mod ycsb;
 
 pub use busy_sessions::BusySessions;
 pub use catalogue::{WorkloadInfo, catalogue, read};
+pub use context::{LoadKey, WorkloadContext};
 pub use export::Export;
 pub use load_part::LoadPart;
+pub use options::OptionInfo;
+pub use parts::{LoadInParts, Sharing};
 pub use progress::LoadProgress;
 pub use rpc::Rpc;
-pub use workload::{LoadKey, Workload, WorkloadContext};
+pub use workload::Workload;

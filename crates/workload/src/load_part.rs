@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoadPart {
     /// Its number, from 0. The process that only coordinates them has the number behind the last: it offers nothing, and
-    /// hears the news of all ([`engine::Load::on_news`]).
+    /// hears the news of all ([`engine::News::hear`]).
     pub generator: usize,
     /// How many there are, at least 1.
     pub generators: usize,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use engine::{ClientHandle, Clients, Load};
+use engine::{ClientHandle, Clients, Load, News};
 use measure::{Failure, Operation};
 
 use crate::policy::ErrorPolicy;
@@ -16,12 +16,10 @@ pub(crate) trait Shared: Send + Sync + 'static {
 
     fn errors(&self) -> &ErrorPolicy;
 
-    /// What other processes that offer parts of the same load must know ([`Load::news`]).
-    fn news(&self) -> Vec<u64> {
-        Vec::new()
+    /// What the processes that offer the same load tell each other; `None` if nothing.
+    fn news(&self) -> Option<&dyn News> {
+        None
     }
-
-    fn on_news(&self, _generator: usize, _news: &[u64]) {}
 
     /// Connects client `index`.
     ///
@@ -48,12 +46,8 @@ impl<S: Shared> Load for SharedLoad<S> {
         self.0.operations()
     }
 
-    fn news(&self) -> Vec<u64> {
+    fn news(&self) -> Option<&dyn News> {
         self.0.news()
-    }
-
-    fn on_news(&self, generator: usize, news: &[u64]) {
-        self.0.on_news(generator, news);
     }
 
     fn clients(&self, clients: Clients<'_>) {

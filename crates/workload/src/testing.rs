@@ -88,7 +88,6 @@ impl TestSystem {
             existing: self.existing,
             seed: self.seed,
             load_key: self.load_key,
-            part: self.part,
             sql: &self.sql,
             progress: &self.progress,
             reconnect_limit: None,
@@ -124,7 +123,7 @@ impl TestSystem {
 
     /// Runs a trial of `events` transactions; every client must run to the end.
     pub(crate) fn trial(&self, workload: &dyn Workload, clients: usize, events: u64) -> Trial {
-        let load = workload.load(&self.context());
+        let load = workload.load_part(&self.context(), self.part);
         let trial = self.offer(&*load, clients, events);
         assert_eq!(trial.tally.transactions + trial.tally.failed_transactions, events);
         for client in &trial.outcome.clients {

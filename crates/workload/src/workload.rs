@@ -1,74 +1,11 @@
 //! The trait that every workload implements.
 
-use std::time::Duration;
-
-use driver::Target;
-use engine::{Load, Stop};
+use engine::Load;
 use measure::{Condition, Failure, QueryPlan, Rules};
-use plan::{Existing, Limit, PhaseSql};
-use serde::{Deserialize, Serialize};
+use plan::Limit;
 
 use crate::parallel::unsuitable;
-use crate::random::Random;
-use crate::{Export, LoadPart, LoadProgress};
-
-pub struct WorkloadContext<'a> {
-    pub system: &'a str,
-    /// The system under test.
-    pub target: &'a Target,
-    /// Whether the data stay when this process ends, so that what is left of them is worth a note.
-    pub keeps_data: bool,
-    /// Sessions that load data in parallel.
-    pub loaders: usize,
-    /// How to treat tables that exist already.
-    pub existing: Existing,
-    /// The seed of all data and queries.
-    pub seed: u64,
-    /// Identifies the load among those on the same data; of no meaning in phases without load.
-    pub load_key: LoadKey,
-    pub part: LoadPart,
-    /// Statements before and after phases.
-    pub sql: &'a PhaseSql,
-    /// Receives the progress of prepare and verify.
-    pub progress: &'a LoadProgress,
-    /// How long a batch of rows is retried after its connection broke; `None` for no retry.
-    pub reconnect_limit: Option<Duration>,
-    /// Prepare, verify and cleanup check this for requests to stop.
-    pub stop: &'a Stop,
-}
-
-/// Identifies one load among those on the same data.
-///
-/// Each load draws different queries: a second trial with the queries of the first would write values that already
-/// exist, which servers skip. Systems that are compared get the same loads, and therefore the same queries.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LoadKey {
-    pub repetition: u32,
-    pub clients: usize,
-    /// Which of the rates of an open loop, from 0.
-    pub rate: usize,
-}
-
-impl LoadKey {
-    /// The seed for the draws of this load's clients on data of that seed.
-    pub(crate) fn client_seed(self, seed: u64) -> u64 {
-        let Self { repetition, clients, rate } = self;
-        Random::of_part(seed, &[repetition.into(), clients as u64, rate as u64]).next_u64()
-    }
-}
-
-impl WorkloadContext<'_> {
-    pub(crate) fn client_seed(&self) -> u64 {
-        self.load_key.client_seed(self.seed)
-    }
-
-    /// Tells what is left of the data, and what to do about it.
-    pub(crate) fn note_left(&self, text: impl Into<String>) {
-        if self.keeps_data {
-            self.progress.note(text);
-        }
-    }
-}
+use crate::{Export, Sharing, WorkloadContext};
 
 /// A workload whose options are checked.
 pub trait Workload: Send + Sync {
@@ -99,16 +36,6 @@ pub trait Workload: Send + Sync {
     /// Remarks on the options, such as one that changes nothing, each in one line.
     fn notes(&self) -> Vec<String> {
         Vec::new()
-    }
-
-    /// Remarks on a load that several processes offer, where it then differs from that of one; each in one line.
-    fn notes_on_parts(&self) -> Vec<String> {
-        Vec::new()
-    }
-
-    /// Why several processes cannot offer the load; `None` if they can.
-    fn whole_only(&self) -> Option<&'static str> {
-        None
     }
 
     /// How many statements each client prepares, to compare with the server's limit.
@@ -189,15 +116,11 @@ pub trait Workload: Send + Sync {
         Err(unsuitable("this workload's data cannot be written as files"))
     }
 
-    /// What the phases so far have found out about the data, for [`Workload::learn`] in another process that offers a
-    /// part of the load.
-    fn knowledge(&self, _context: &WorkloadContext<'_>) -> Vec<u64> {
-        Vec::new()
-    }
-
-    /// Takes over the [`Workload::knowledge`] of the process that has prepared the data. Anything else is ignored.
-    fn learn(&self, _context: &WorkloadContext<'_>, _knowledge: &[u64]) {}
-
     /// The load of one trial. Equal seeds and trials give each client equal queries.
     fn load(&self, context: &WorkloadContext<'_>) -> Box<dyn Load>;
+
+    /// How several processes can offer the load together.
+    fn sharing(&self) -> Sharing<'_> {
+        Sharing::Alike
+    }
 }

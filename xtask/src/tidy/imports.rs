@@ -31,10 +31,17 @@ const ROOMS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "generators",
+        &[
+            "plan", "measure", "net", "driver", "engine", "workload", "system", "remote",
+            "analysis", "record", "runner",
+        ],
+    ),
+    (
         "cli",
         &[
             "plan", "measure", "net", "driver", "engine", "workload", "system", "remote",
-            "analysis", "record", "report", "runner",
+            "analysis", "record", "report", "runner", "generators",
         ],
     ),
 ];

@@ -39,6 +39,7 @@ const NEUTRAL_ROOMS: &[&str] = &[
     "crates/record/",
     "crates/report/",
     "crates/runner/",
+    "crates/generators/",
 ];
 const LOAD_PATH: &[&str] = &["crates/engine/", "crates/net/", "crates/measure/", "crates/driver/"];
 
@@ -181,7 +182,7 @@ mod tests {
     #[test]
     fn report_and_runner_name_no_product_and_no_part_of_one() {
         let text = "// TiDB\nlet it = \"tikv_grpc_\";\nuse system::tidb::StatementPages;\n";
-        for room in ["report", "runner", "analysis", "record"] {
+        for room in ["report", "runner", "generators", "analysis", "record"] {
             let found = found(&format!("crates/{room}/src/a.rs"), text);
             assert_eq!(found.len(), 2, "{found:?}");
             assert!(

@@ -69,7 +69,7 @@ impl OpenRuns {
         if let Some(known) = self.places.iter().position(|known| *known == place) {
             return Ok(known);
         }
-        let run = Run::open(folder)?;
+        let run = report::open(folder)?;
         self.places.push(place);
         self.runs.push(run);
         Ok(self.runs.len() - 1)

@@ -5,9 +5,10 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use driver::set_environment_passwords;
+use driver::mysql::set_environment_password;
+use generators::Fleet;
 use plan::{Plan, SeekPlan, Source, Trial, show_duration};
-use record::{Run, RunStatus};
+use record::RunStatus;
 use report::{Planned, PlannedTrial, several};
 use runner::{Experiment, RunOptions, RunOutcome};
 
@@ -54,7 +55,8 @@ pub(crate) fn run(
         command: command_line::again(),
         dyno: super::this_dyno(),
     };
-    let outcome = experiment.run(&options, &stop, &mut progress);
+    let mut generators = Fleet::of(&plan.load);
+    let outcome = experiment.run(&options, Some(&mut generators), &stop, &mut progress);
     progress.finish();
     // No login follows.
     drop(experiment);
@@ -66,7 +68,7 @@ pub(crate) fn run(
             return Err(cause);
         }
     };
-    let run = Run::open(&outcome.folder)?;
+    let run = report::open(&outcome.folder)?;
     let validity = super::report::show(&run, output.format, Some(&outcome.folder))?;
     Ok(super::report::strict(exit_code(&outcome), output.strict, &validity))
 }
@@ -74,7 +76,7 @@ pub(crate) fn run(
 /// Shows the measurements of a run that could not go on. The error that ended it is more important than those of the
 /// report.
 fn show_broken_off(folder: Option<&PathBuf>, cause: &anyhow::Error, format: Format) {
-    let Some((folder, mut run)) = folder.and_then(|it| Some((it, Run::open(it).ok()?))) else {
+    let Some((folder, mut run)) = folder.and_then(|it| Some((it, report::open(it).ok()?))) else {
         return;
     };
     if matches!(run.status, RunStatus::Cut | RunStatus::Running) {

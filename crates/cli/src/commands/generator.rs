@@ -8,6 +8,6 @@ use crate::signals;
 
 pub(crate) fn run() -> Result<ExitCode> {
     signals::leave_to_the_run().context("cannot listen for signals")?;
-    runner::run_generator(signals::end_now)?;
+    generators::run_generator(signals::end_now)?;
     Ok(ExitCode::SUCCESS)
 }

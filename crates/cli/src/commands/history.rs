@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use record::{Run, RunStatus, RunSummary, replace_durably};
+use record::{RunStatus, RunSummary, replace_durably};
 use report::{ChangeCriteria, ChangeTest, Digest, History, HistoryRun, LeftOut, PlanText};
 
 use super::WrongArgument;
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &HistoryArgs) -> Result<ExitCode> {
     let runs = stored.of_plan(&plan, since);
     let mut history = History::new(&plan, runs, stored.left_out, criteria);
     for (before, after) in history.changed() {
-        let (before, after) = (Run::open(&before)?, Run::open(&after)?);
+        let (before, after) = (report::open(&before)?, report::open(&after)?);
         history.explain(&Digest::new(&before), &Digest::new(&after));
     }
     if let Some(page) = &args.page {
@@ -147,7 +147,7 @@ fn reason(summary: &RunSummary, plan: &str, since: Option<Timestamp>) -> Option<
 
 /// The figures of a run; the text of the first one is that of all others.
 fn figures(folder: &Path, text: &mut Option<PlanText>) -> Result<HistoryRun, String> {
-    let run = Run::open(folder).map_err(|cause| format!("{:#}", anyhow::Error::from(cause)))?;
+    let run = report::open(folder).map_err(|cause| format!("{:#}", anyhow::Error::from(cause)))?;
     if let Some(damage) = &run.plan_damage {
         return Err(damage.to_string());
     }

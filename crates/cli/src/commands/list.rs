@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use record::{Run, RunSummary};
+use record::RunSummary;
 use report::{BestTrial, Table, Verdict};
 
 use crate::args::{ListArgs, RESULTS};
@@ -75,7 +75,7 @@ fn judged(kept: &Verdict) -> [String; 4] {
 /// The cells of a run on whose record there is no verdict, as far as its trials can be read. What was watched is not read,
 /// without which nothing can be judged.
 fn as_far_as_read(folder: &Path) -> [String; 4] {
-    let (trials, [tps, p99]) = match Run::open_unwatched(folder) {
+    let (trials, [tps, p99]) = match report::open_unwatched(folder) {
         Ok(run) => {
             let trials = format!("{} of {}", run.trials_done(), run.trials_planned());
             (trials, best(report::best_trial(&run).as_ref()))

@@ -13,7 +13,7 @@ use crate::args::{Format, ReportArgs};
 
 pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
     let folder = run_folder(&args.folder)?;
-    let run = Run::open(&folder)?;
+    let run = report::open(&folder)?;
     let run = match args.trial {
         Some(number) => only(run, number)?,
         None => run,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use measure::Side;
-use record::{Run, TrialRecord, TrialStatus};
+use record::{TrialRecord, TrialStatus};
 use serde_json::Value;
 
 use crate::sandbox::{Sandbox, both, json};
@@ -136,7 +136,7 @@ fn both_servers_of_a_round_are_up_during_all_of_its_windows() {
     ";
     sandbox.file("plan.toml", plan);
     let report = json(&sandbox.succeed(["run", "plan.toml", "--format=json"]));
-    let run = Run::open(&sandbox.runs()[0]).unwrap();
+    let run = report::open(&sandbox.runs()[0]).unwrap();
     assert_eq!(run.trials.len(), 4);
     let mut all = BTreeSet::new();
     for trial in &run.trials {
@@ -181,7 +181,7 @@ fn a_server_that_exits_is_not_started_again_in_its_round_and_the_other_goes_on()
     sandbox.file("plan.toml", plan);
     let output = sandbox.dyno(["run", "plan.toml"]).output().unwrap();
     assert!(!output.status.success());
-    let run = Run::open(&sandbox.runs()[0]).unwrap();
+    let run = report::open(&sandbox.runs()[0]).unwrap();
     assert_eq!(run.trials.len(), 4);
     for trial in &run.trials {
         let ends = trial.windows.iter().map(|it| &it.end.as_ref().unwrap().status);

@@ -7,11 +7,11 @@ use std::ops::Range;
 
 use quotes::{end_of_quoted, fence};
 
-use super::{is_switch, names_secret};
+use super::names::{is_switch, names_secret};
 
 /// The extent of a value without quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Extent {
+pub(crate) enum Extent {
     /// To the next space or separator.
     Text,
     /// To the end: the text is a single argument of a command line, or a single value of a plan.
@@ -19,7 +19,7 @@ pub(super) enum Extent {
 }
 
 /// Byte ranges of secrets in any order; none is empty.
-pub(super) fn in_places(text: &str, extent: Extent) -> Vec<Range<usize>> {
+pub(crate) fn in_places(text: &str, extent: Extent) -> Vec<Range<usize>> {
     let mut found = url_passwords(text, extent);
     found.extend(bare_logins(text));
     found.extend(secret_values(text, extent));
@@ -173,7 +173,7 @@ fn secret_arguments(text: &str) -> Vec<Range<usize>> {
 }
 
 /// Whether a word is an argument whose value is a secret and is the next word.
-pub(super) fn is_secret_argument(word: &str) -> bool {
+pub(crate) fn is_secret_argument(word: &str) -> bool {
     let argument = word.rsplit('=').next().unwrap_or_default();
     argument.starts_with('-') && names_secret(argument)
 }

@@ -1,8 +1,9 @@
 //! Secrets in the words of a command line, where a value may contain spaces.
 
 use super::known::BYTES_MIN;
+use super::names::BLANK;
 use super::places::{Extent, in_places, is_secret_argument};
-use super::{BLANK, scrub_as};
+use super::scrub_as;
 
 /// Each word of a command line with its secrets blanked, also where they occur again in other words.
 pub fn scrub_words(words: &[String]) -> Vec<String> {

@@ -7,7 +7,9 @@ use std::fs;
 use std::path::Path;
 use std::thread;
 
-use super::{Cpu, read};
+use serde::{Deserialize, Serialize};
+
+use super::text::read;
 
 /// Keys that name the processor, the best first. Source: the `show_cpuinfo` of each architecture in
 /// Linux.
@@ -18,6 +20,30 @@ const FLAG_KEYS: [&str; 4] = ["flags", "Features", "features", ISA_KEY];
 /// The key of RISC-V, which joins its extensions with underscores. Elsewhere an underscore is part of a name, such
 /// as `sse4_1`.
 const ISA_KEY: &str = "isa";
+
+/// The processors.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Cpu {
+    /// The model's name; empty when unknown.
+    pub model: String,
+    /// The instruction set, such as `x86_64` or `riscv64`.
+    pub architecture: String,
+    /// Sockets.
+    pub sockets: Option<u32>,
+    /// Physical cores that are online.
+    pub cores: Option<u32>,
+    /// Hardware threads that are online.
+    pub threads: Option<u32>,
+    /// Hardware threads that this process may use (affinity and control groups).
+    pub usable_threads: Option<u32>,
+    /// The highest clock rate, MHz.
+    pub frequency_mhz_max: Option<f64>,
+    /// The frequency governor.
+    pub governor: Option<String>,
+    /// Instruction set extensions as the kernel names them.
+    pub flags: Vec<String>,
+}
 
 pub(super) fn gather(root: &Path) -> Cpu {
     let info = read(root, "proc/cpuinfo").unwrap_or_default();

@@ -5,8 +5,29 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use nix::sys::stat::{major, minor};
+use serde::{Deserialize, Serialize};
 
-use super::{Disk, read};
+use super::text::read;
+
+/// The storage of a folder.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Disk {
+    /// Purpose of the folder, such as `results` or `data`.
+    pub purpose: String,
+    /// The folder.
+    pub path: String,
+    /// The file system's type.
+    pub filesystem: Option<String>,
+    /// Options of the mount.
+    pub options: Option<String>,
+    /// The device that is mounted.
+    pub device: Option<String>,
+    /// The disk's model.
+    pub model: Option<String>,
+    /// Whether the disk has rotating platters.
+    pub is_rotational: Option<bool>,
+}
 
 pub(super) fn gather(purpose: &str, path: &Path) -> Disk {
     let mut disk =

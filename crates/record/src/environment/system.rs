@@ -2,7 +2,24 @@
 
 use std::path::Path;
 
-use super::{System, emulation, read};
+use serde::{Deserialize, Serialize};
+
+use super::emulation;
+use super::text::read;
+
+/// The operating system.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct System {
+    /// The machine's name on the network.
+    pub hostname: Option<String>,
+    /// The distribution.
+    pub os: Option<String>,
+    /// The kernel and its release.
+    pub kernel: Option<String>,
+    /// The emulator, container or hypervisor, when one is detected.
+    pub virtualization: Option<String>,
+}
 
 pub(super) fn gather(root: &Path) -> System {
     System {

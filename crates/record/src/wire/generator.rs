@@ -3,11 +3,9 @@
 use measure::{Generator, GeneratorClock, GeneratorLoss, GeneratorStall, HostFacts, WorkerCpu};
 use serde::{Deserialize, Serialize};
 
-use super::at_most;
+use crate::generator::GENERATORS_MAX;
+use crate::values::at_most;
 use crate::{ClientUsage, GeneratorRecord, hlog};
-
-/// More generators than this are refused.
-pub(super) const GENERATORS_MAX: usize = 1_024;
 
 /// Whether the threads of one process ran.
 #[derive(Debug, Serialize, Deserialize)]

@@ -8,9 +8,8 @@ use measure::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::at_most;
-use super::generator::GENERATORS_MAX;
-use super::values::is_default;
+use crate::generator::GENERATORS_MAX;
+use crate::values::{at_most, is_default};
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct IntervalLine {

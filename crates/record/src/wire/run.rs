@@ -6,7 +6,8 @@ use jiff::Timestamp;
 use measure::RoundsRule;
 use serde::{Deserialize, Serialize};
 
-use super::{FORMAT, at_most};
+use super::head::FORMAT;
+use crate::values::at_most;
 use crate::{Dyno, Environment, FORMAT_VERSION, RunHeader, RunStatus, SeekRecord};
 
 #[derive(Debug, Serialize, Deserialize)]

@@ -7,12 +7,11 @@ use measure::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::FORMAT;
-use super::condition::ConditionFile;
 use super::cross_check::CrossCheckFile;
 use super::edges::EdgesFile;
 use super::generator::{GeneratorFile, GeneratorPartFile, into_generators};
-use super::values::{at_most, is_default};
+use super::head::FORMAT;
+use crate::values::{at_most, is_default};
 use crate::{
     ClientRecord, ClientUsage, CrossCheck, FORMAT_VERSION, Identity, LoadRecord, PhaseRecord,
     ProbeRecord, TrialEnd, TrialHeader, TrialRecord, TrialStatus, VariantRecord, WorkloadRecord,
@@ -45,7 +44,7 @@ pub(crate) struct TrialFile {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     member_exits: Vec<MemberExit>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    conditions: Vec<ConditionFile>,
+    conditions: Vec<Condition>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     ceiling: Option<Ceiling>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -140,7 +139,7 @@ impl From<&TrialRecord> for TrialFile {
             phases: record.phases.clone(),
             outages: record.outages.clone(),
             member_exits: record.member_exits.clone(),
-            conditions: record.conditions.iter().map(ConditionFile::from).collect(),
+            conditions: record.conditions.clone(),
             ceiling: record.ceiling.clone(),
             plans: record.plans.clone(),
             interval_lines: None,
@@ -217,7 +216,6 @@ impl TrialFile {
         at_most("repetitions before it", *repetition as usize, BEFORE_MAX)?;
         at_most("windows before it", window.unwrap_or(0) as usize, BEFORE_MAX)?;
         at_most("probes before it", probe.map_or(0, |probe| probe.number), BEFORE_MAX)?;
-        let conditions = self.conditions.into_iter().map(Condition::from).collect();
         let end = self.end.map(EndFile::into_end).transpose()?;
         let settings = self.system.settings.into_iter().map(|s| (s.name, s.value)).collect();
         let header = TrialHeader {
@@ -245,7 +243,7 @@ impl TrialFile {
             phases: self.phases,
             outages: self.outages,
             member_exits: self.member_exits,
-            conditions,
+            conditions: self.conditions,
             ceiling: self.ceiling,
             plans: self.plans,
             end,

@@ -13,8 +13,8 @@ use anyhow::{Context, Result};
 use measure::{ConnectionsReading, Nanos, nanos};
 use net::{Clock, CloseNotice, TcpDiagnosis};
 
+use super::context::{WatchCommand, next};
 use super::log::Continue;
-use super::{WatchCommand, next};
 use totals::ConnectionTotals;
 
 /// How long to listen for closed connections before checking for commands.
@@ -23,19 +23,20 @@ const LISTEN: Duration = Duration::from_millis(50);
 const SETTLE: Duration = Duration::from_millis(500);
 
 /// The connections that are watched, and the sources of readings and close notices.
-pub(crate) struct ConnectionWatch {
+pub struct ConnectionWatch {
     diagnosis: TcpDiagnosis,
     addresses: Vec<SocketAddr>,
     totals: ConnectionTotals,
 }
 
 impl ConnectionWatch {
-    pub(crate) fn new(diagnosis: TcpDiagnosis, addresses: Vec<SocketAddr>) -> Self {
+    /// Nothing is read yet.
+    pub fn new(diagnosis: TcpDiagnosis, addresses: Vec<SocketAddr>) -> Self {
         Self { diagnosis, addresses, totals: ConnectionTotals::default() }
     }
 
     /// Watches until the command to end, or until a reading is not kept.
-    pub(crate) fn until_the_end(
+    pub fn until_the_end(
         mut self,
         (clock, period): (&Clock, Duration),
         commands: &Receiver<WatchCommand>,

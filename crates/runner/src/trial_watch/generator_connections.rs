@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use super::WatchContext;
+use super::context::WatchContext;
 use super::log::Continue;
-use crate::generators::KnownGenerators;
+use crate::known_generators::KnownGenerators;
 
 /// How long the last readings of generators may be on their way, in pauses.
 const LAST_PAUSES: u32 = 10;

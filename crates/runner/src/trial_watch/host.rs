@@ -7,8 +7,8 @@ use anyhow::Result;
 use measure::{Nanos, nanos};
 use system::watch::HostWatch;
 
+use super::context::{WatchCommand, WatchContext};
 use super::log::Continue;
-use super::{WatchCommand, WatchContext};
 
 /// Watches host `number` of the record until the command to end.
 pub(super) fn watch(number: usize, mut host: HostWatch, context: &WatchContext<'_>) -> Result<()> {

@@ -18,7 +18,8 @@ struct LogState {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Continue {
+pub enum Continue {
+    /// The last data were kept.
     Yes,
     /// The trial has ended, or its record cannot be written any more.
     No,

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 use measure::HostReading;
 
-use super::WatchContext;
+use super::context::WatchContext;
 use super::hosts::SharedHost;
 
 /// Watches host `number` of the record, with this name, until the command to end.

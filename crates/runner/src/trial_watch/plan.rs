@@ -10,7 +10,7 @@ use system::watch::{HostWatch, processes_with, server_processes, with_descendant
 use system::{Access, Running};
 
 use super::hosts::DescribedHost;
-use crate::generators::KnownGenerators;
+use crate::known_generators::KnownGenerators;
 
 /// The longest period of readings of a host. With shorter intervals the period is as short as these, but not so short
 /// that counters in ticks of 10 ms are useless.
@@ -34,14 +34,14 @@ pub(crate) struct WatchTargets {
 
 /// A server that reports its metrics.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Endpoint {
+pub(super) struct Endpoint {
     pub(super) name: String,
     pub(super) url: String,
 }
 
 /// The remote ends of the load's TCP connections to the system.
 #[derive(Clone, Debug)]
-pub(crate) enum Peers {
+pub(super) enum Peers {
     /// The addresses on which its servers listen, and to which this process connects.
     Tcp(Vec<SocketAddr>),
     /// Generators connect to them, and tell what their kernels count.
@@ -51,7 +51,7 @@ pub(crate) enum Peers {
 
 /// How often sources are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Periods {
+pub(super) struct Periods {
     /// Time between two readings of a host.
     pub(super) host: Duration,
     /// Time between two questions to a server.
@@ -104,28 +104,28 @@ impl Endpoint {
 impl Peers {
     fn of(running: &Running) -> Self {
         match running.access() {
-            Access::Database(target) => Self::at(&target.endpoints()),
-            Access::Service(service) => Self::at(&service.endpoints()),
             Access::Simulated(_) => Self::None("the system is simulated".to_owned()),
+            access => tcp_peers(&access.endpoints()).map_or_else(Self::None, Self::Tcp),
         }
     }
+}
 
-    /// Those at these endpoints of a system.
-    pub(crate) fn at(endpoints: &[NetEndpoint]) -> Self {
-        let mut addresses = Vec::new();
-        for endpoint in endpoints {
-            match endpoint {
-                NetEndpoint::Tcp(address) if !addresses.contains(address) => {
-                    addresses.push(*address);
-                }
-                NetEndpoint::Tcp(_) | NetEndpoint::Unix(_) => {}
-            }
+/// The addresses at the other ends of TCP connections to these endpoints of a system.
+///
+/// # Errors
+/// Why there are none.
+pub fn tcp_peers(endpoints: &[NetEndpoint]) -> Result<Vec<SocketAddr>, String> {
+    let mut addresses = Vec::new();
+    for endpoint in endpoints {
+        match endpoint {
+            NetEndpoint::Tcp(address) if !addresses.contains(address) => addresses.push(*address),
+            NetEndpoint::Tcp(_) | NetEndpoint::Unix(_) => {}
         }
-        match (addresses.is_empty(), endpoints.is_empty()) {
-            (false, _) => Self::Tcp(addresses),
-            (true, false) => Self::None("dyno reaches the system over a unix socket".to_owned()),
-            (true, true) => Self::None("the system runs inside dyno's process".to_owned()),
-        }
+    }
+    match (addresses.is_empty(), endpoints.is_empty()) {
+        (false, _) => Ok(addresses),
+        (true, false) => Err("dyno reaches the system over a unix socket".to_owned()),
+        (true, true) => Err("the system runs inside dyno's process".to_owned()),
     }
 }
 

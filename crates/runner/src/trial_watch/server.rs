@@ -4,7 +4,7 @@ use anyhow::Result;
 use measure::Gap;
 use system::watch::ServerWatch;
 
-use super::WatchContext;
+use super::context::WatchContext;
 
 /// Watches server `number` of the record, with this name, until the command to end. A missing answer is recorded as a
 /// gap; of what was left out of the answers a note remains.

@@ -71,7 +71,7 @@ fn head(table: usize) -> String {
 
 impl BulkLoad {
     pub(super) fn new(
-        context: &WorkloadContext<'_>,
+        (context, part): (&WorkloadContext<'_>, LoadPart),
         tables: u64,
         statement_bytes: usize,
         errors: ErrorPolicy,
@@ -82,7 +82,7 @@ impl BulkLoad {
             errors,
             statement_bytes,
             ids: (0..tables as usize)
-                .map(|table| TableIds::new(table, statement_bytes, context.part))
+                .map(|table| TableIds::new(table, statement_bytes, part))
                 .collect(),
         }
     }

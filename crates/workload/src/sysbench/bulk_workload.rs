@@ -17,7 +17,7 @@ use super::{inspection, schema};
 use crate::parallel::{columns, parallel_for, workers};
 use crate::policy::{ErrorPolicy, IGNORE_ERRORS, TRANSIENT_ERRORS};
 use crate::shared::SharedLoad;
-use crate::{Workload, WorkloadContext};
+use crate::{LoadInParts, LoadPart, Sharing, Workload, WorkloadContext};
 
 pub(crate) const BULK_OPTIONS: OptionList =
     &[&TABLES, &STATEMENT_BYTES, &ENGINE, &CREATE_TABLE_OPTIONS, &TRANSIENT_ERRORS, &IGNORE_ERRORS];
@@ -138,8 +138,19 @@ impl Workload for BulkInsert {
     }
 
     fn load(&self, context: &WorkloadContext<'_>) -> Box<dyn Load> {
+        self.load_part(context, LoadPart::default())
+    }
+
+    fn sharing(&self) -> Sharing<'_> {
+        Sharing::Parts(self)
+    }
+}
+
+impl LoadInParts for BulkInsert {
+    fn load_part(&self, context: &WorkloadContext<'_>, part: LoadPart) -> Box<dyn Load> {
         self.created_tables.use_up(context.target);
-        let load = BulkLoad::new(context, self.tables, self.statement_bytes, self.errors.clone());
+        let load =
+            BulkLoad::new((context, part), self.tables, self.statement_bytes, self.errors.clone());
         Box::new(SharedLoad::new(load))
     }
 }

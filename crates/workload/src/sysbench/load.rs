@@ -6,9 +6,9 @@ use super::connection::Operations;
 use super::script::{Script, ScriptStep, TransactionFrame};
 use super::settings::Settings;
 use super::unique::UniqueNumbers;
-use crate::WorkloadContext;
 use crate::random::Draw;
 use crate::session::Connector;
+use crate::{LoadPart, WorkloadContext};
 
 /// The state that the clients of one trial share.
 pub(super) struct OltpLoad {
@@ -31,7 +31,11 @@ pub(super) struct OltpLoad {
 }
 
 impl OltpLoad {
-    pub(super) fn new(script: Script, settings: &Settings, context: &WorkloadContext<'_>) -> Self {
+    pub(super) fn new(
+        script: Script,
+        settings: &Settings,
+        (context, part): (&WorkloadContext<'_>, LoadPart),
+    ) -> Self {
         let steps = script.steps(settings);
         let bracket = script.bracket(settings);
         let is_insert = script == Script::Insert;
@@ -48,7 +52,7 @@ impl OltpLoad {
                 && settings.auto_inc
                 && !context.target.dialect().zero_means_next_id,
             makes_ids,
-            unique: UniqueNumbers::new(context.seed, context.part),
+            unique: UniqueNumbers::new(context.seed, part),
             is_looking: AtomicBool::new(!makes_ids),
             settings: settings.clone(),
         }

@@ -17,7 +17,7 @@ use super::verify::{Expected, verify};
 use super::warm_cache::warm_cache;
 use crate::session::check_isolation;
 use crate::shared::SharedLoad;
-use crate::{Workload, WorkloadContext};
+use crate::{LoadInParts, LoadPart, Sharing, Workload, WorkloadContext};
 
 /// Who made the tables, and whether a load has changed them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -181,10 +181,20 @@ impl Workload for Oltp {
     }
 
     fn load(&self, context: &WorkloadContext<'_>) -> Box<dyn Load> {
+        self.load_part(context, LoadPart::default())
+    }
+
+    fn sharing(&self) -> Sharing<'_> {
+        Sharing::Parts(self)
+    }
+}
+
+impl LoadInParts for Oltp {
+    fn load_part(&self, context: &WorkloadContext<'_>, part: LoadPart) -> Box<dyn Load> {
         self.created_tables.use_up(context.target);
         if self.script.is_scan() {
             return Box::new(SharedLoad::new(ScanLoad::new(self.script, &self.settings, context)));
         }
-        Box::new(SharedLoad::new(OltpLoad::new(self.script, &self.settings, context)))
+        Box::new(SharedLoad::new(OltpLoad::new(self.script, &self.settings, (context, part))))
     }
 }

@@ -16,7 +16,7 @@ use super::verdicts::Verdicts;
 use super::verify::{verify_answers, verify_shape};
 use crate::created::CreatedDatabases;
 use crate::parallel::on_session;
-use crate::{Export, Workload, WorkloadContext};
+use crate::{Export, Sharing, Workload, WorkloadContext};
 
 /// TPC-H with its options.
 pub(crate) struct Tpch {
@@ -86,8 +86,10 @@ impl Workload for Tpch {
         true
     }
 
-    fn whole_only(&self) -> Option<&'static str> {
-        Some("one process compares the answers to its queries, and keeps the plans of them")
+    fn sharing(&self) -> Sharing<'_> {
+        Sharing::Never(
+            "one process compares the answers to its queries, and keeps the plans of them",
+        )
     }
 
     fn statements_per_client(&self) -> usize {

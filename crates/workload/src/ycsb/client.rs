@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use driver::{Answer, Session, Value};
-use engine::ClientHandle;
+use engine::{ClientHandle, News};
 use measure::{ErrorClass, Failure, Operation, OperationId, OperationKind, Traffic};
 
 use super::chooser::Chooser;
@@ -28,12 +28,8 @@ impl Shared for YcsbLoad {
         &self.settings.errors
     }
 
-    fn news(&self) -> Vec<u64> {
-        self.inserts.news()
-    }
-
-    fn on_news(&self, generator: usize, news: &[u64]) {
-        self.inserts.on_news(generator, news);
+    fn news(&self) -> Option<&dyn News> {
+        Some(self.inserts.as_ref())
     }
 
     async fn open(
@@ -308,6 +304,7 @@ mod tests {
     use plan::Options;
 
     use super::*;
+    use crate::LoadPart;
     use crate::testing::TestSystem;
     use crate::ycsb::Preset;
     use crate::ycsb::key::KeyScheme;
@@ -318,7 +315,12 @@ mod tests {
         let options = Options::parse(text).unwrap();
         let settings = Settings::read(Preset::F, &options, &plan::Files::of("")).unwrap();
         let system = TestSystem::sqlite();
-        let load = YcsbLoad::new(&settings, &system.context(), KeyScheme::GoYcsb, 0);
+        let load = YcsbLoad::new(
+            &settings,
+            (&system.context(), LoadPart::default()),
+            KeyScheme::GoYcsb,
+            0,
+        );
         let mut drawn = DrawnOperation::new(&load, 0);
         let mut same = 0;
         for _ in 0..10_000 {

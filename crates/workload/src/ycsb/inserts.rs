@@ -3,6 +3,8 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use engine::News;
+
 use crate::LoadPart;
 
 /// How many numbers of its own a generator may take beyond its oldest unacknowledged insert. Those that differ by a
@@ -151,20 +153,6 @@ impl Inserts {
         Some(after.max(start.next))
     }
 
-    /// What the other generators must know: the first of this one's numbers without an acknowledged insert, and the
-    /// number after the highest that it has handed out.
-    pub(super) fn news(&self) -> Vec<u64> {
-        let news = |next| vec![self.own_end.load(Ordering::SeqCst), next];
-        self.own_next().map_or_else(Vec::new, news)
-    }
-
-    pub(super) fn on_news(&self, generator: usize, news: &[u64]) {
-        let (Some(told), &[end, next]) = (self.told_ends.get(generator), news) else { return };
-        told.fetch_max(end, Ordering::SeqCst);
-        self.others_next.fetch_max(next, Ordering::SeqCst);
-        self.hear_ends();
-    }
-
     fn hear_ends(&self) {
         let ends = self.told_ends.iter().map(|told| told.load(Ordering::SeqCst));
         if let Some(first) = ends.min() {
@@ -174,6 +162,23 @@ impl Inserts {
 
     fn place(&self, count: u64) -> &AtomicU64 {
         &self.acknowledged[count as usize % self.acknowledged.len()]
+    }
+}
+
+impl News for Inserts {
+    /// What the other generators must know: the first of this one's numbers without an acknowledged insert, and the
+    /// number after the highest that it has handed out.
+    fn tell(&self) -> Vec<u64> {
+        let news = |next| vec![self.own_end.load(Ordering::SeqCst), next];
+        self.own_next().map_or_else(Vec::new, news)
+    }
+
+    /// The news of another generator.
+    fn hear(&self, generator: usize, news: &[u64]) {
+        let (Some(told), &[end, next]) = (self.told_ends.get(generator), news) else { return };
+        told.fetch_max(end, Ordering::SeqCst);
+        self.others_next.fetch_max(next, Ordering::SeqCst);
+        self.hear_ends();
     }
 }
 
@@ -242,10 +247,10 @@ mod tests {
     /// Tells every generator's news to all others, and to the process that coordinates them.
     fn tell_all(all: &[Inserts], coordinator: &Inserts) {
         for (from, inserts) in all.iter().enumerate() {
-            let news = inserts.news();
+            let news = inserts.tell();
             let others = all.iter().enumerate().filter(|(to, _)| *to != from);
-            others.for_each(|(_, other)| other.on_news(from, &news));
-            coordinator.on_news(from, &news);
+            others.for_each(|(_, other)| other.hear(from, &news));
+            coordinator.hear(from, &news);
         }
     }
 

@@ -39,13 +39,13 @@ pub(super) struct YcsbLoad {
 impl YcsbLoad {
     pub(super) fn new(
         settings: &Settings,
-        context: &WorkloadContext<'_>,
+        (context, part): (&WorkloadContext<'_>, LoadPart),
         key_scheme: KeyScheme,
         next_guess: u64,
     ) -> Self {
         let ends = (settings.records, next_guess);
         let are_offered = settings.mix.has(OperationChoice::Insert);
-        let inserts = Inserts::new(context.part, ends, are_offered);
+        let inserts = Inserts::new(part, ends, are_offered);
         Self {
             connector: Connector::new(context, settings.isolation),
             format: settings.format(key_scheme),
@@ -58,7 +58,7 @@ impl YcsbLoad {
             next_guess,
             is_looking: AtomicBool::new(!are_offered),
             sequence: Arc::default(),
-            part: context.part,
+            part,
             settings: settings.clone(),
         }
     }

@@ -426,9 +426,12 @@ fn what_a_process_knows_of_the_table_goes_to_another_one() {
     let here = workload("ycsb/d", options);
     here.prepare(&test_system.context()).unwrap();
     here.verify(&test_system.context()).unwrap();
-    assert_eq!(here.knowledge(&test_system.context()), [1, 300]);
+    assert_eq!(here.in_parts().unwrap().knowledge(&test_system.context()), [1, 300]);
     let there = workload("ycsb/d", "recordcount = 300");
-    there.learn(&test_system.context(), &here.knowledge(&test_system.context()));
+    there
+        .in_parts()
+        .unwrap()
+        .learn(&test_system.context(), &here.in_parts().unwrap().knowledge(&test_system.context()));
     for (run, reads) in [(&here, "one process"), (&there, "the other one")] {
         let trial = test_system.trial(&**run, 2, 200);
         assert_eq!(trial.tally.failed_transactions, 0, "{reads}: {:?}", trial.tally.errors);
@@ -436,13 +439,17 @@ fn what_a_process_knows_of_the_table_goes_to_another_one() {
     let inserted = test_system.integer("SELECT COUNT(*) FROM usertable") - 300;
     assert!(inserted > 0);
     // A load that has not begun tells what the one before it has found.
-    let before = here.knowledge(&test_system.context());
+    let before = here.in_parts().unwrap().knowledge(&test_system.context());
     here.load(&test_system.context());
-    assert_eq!(here.knowledge(&test_system.context()), before);
+    assert_eq!(here.in_parts().unwrap().knowledge(&test_system.context()), before);
     for wrong in [&[][..], &[7, 1], &[u64::MAX, 0], &[0, 1, 2]] {
-        there.learn(&test_system.context(), wrong);
+        there.in_parts().unwrap().learn(&test_system.context(), wrong);
     }
-    assert_eq!(there.knowledge(&test_system.context())[0], 1, "what makes no sense is ignored");
+    assert_eq!(
+        there.in_parts().unwrap().knowledge(&test_system.context())[0],
+        1,
+        "what makes no sense is ignored"
+    );
 }
 
 #[test]

@@ -25,7 +25,7 @@ use crate::parallel::{columns, interrupted, on_session, run_all, unsuitable};
 use crate::removal::drop_tables;
 use crate::session::check_isolation;
 use crate::shared::SharedLoad;
-use crate::{Workload, WorkloadContext};
+use crate::{LoadInParts, LoadPart, Sharing, Workload, WorkloadContext};
 
 /// YCSB's core workload with its properties.
 pub(crate) struct Ycsb {
@@ -224,17 +224,6 @@ impl Workload for Ycsb {
         self.settings.notes.clone()
     }
 
-    fn notes_on_parts(&self) -> Vec<String> {
-        let Settings { mix, request, .. } = &self.settings;
-        let follows = matches!(request, Request::Latest | Request::Exponential { .. });
-        let note = format!(
-            "the newest record of {} requests is the last one that all generators have told to be inserted: a \
-             generator reads the inserts of the others an interval late",
-            request.name()
-        );
-        (follows && mix.has(OperationChoice::Insert)).then_some(note).into_iter().collect()
-    }
-
     fn statements_per_client(&self) -> usize {
         statements::count(&self.settings)
     }
@@ -319,6 +308,27 @@ impl Workload for Ycsb {
         Ok(vec![format!("dropped {name}")])
     }
 
+    fn load(&self, context: &WorkloadContext<'_>) -> Box<dyn Load> {
+        self.load_part(context, LoadPart::default())
+    }
+
+    fn sharing(&self) -> Sharing<'_> {
+        Sharing::Parts(self)
+    }
+}
+
+impl LoadInParts for Ycsb {
+    fn notes(&self) -> Vec<String> {
+        let Settings { mix, request, .. } = &self.settings;
+        let follows = matches!(request, Request::Latest | Request::Exponential { .. });
+        let note = format!(
+            "the newest record of {} requests is the last one that all generators have told to be inserted: a \
+             generator reads the inserts of the others an interval late",
+            request.name()
+        );
+        (follows && mix.has(OperationChoice::Insert)).then_some(note).into_iter().collect()
+    }
+
     /// The tool whose keys the table has, and about where its records end.
     fn knowledge(&self, context: &WorkloadContext<'_>) -> Vec<u64> {
         let (key_scheme, guess) = self.known_of(context.target).of_load();
@@ -334,9 +344,9 @@ impl Workload for Ycsb {
         self.note(context.target, |known| known.found = Some(found));
     }
 
-    fn load(&self, context: &WorkloadContext<'_>) -> Box<dyn Load> {
+    fn load_part(&self, context: &WorkloadContext<'_>, part: LoadPart) -> Box<dyn Load> {
         let (key_scheme, guess) = self.known_of(context.target).of_load();
-        let load = Arc::new(YcsbLoad::new(&self.settings, context, key_scheme, guess));
+        let load = Arc::new(YcsbLoad::new(&self.settings, (context, part), key_scheme, guess));
         self.note(context.target, |known| known.inserts = Some(Arc::clone(&load.inserts)));
         Box::new(SharedLoad(load))
     }

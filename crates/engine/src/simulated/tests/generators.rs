@@ -513,11 +513,17 @@ impl Load for Talks {
         self.simulated.clients(clients);
     }
 
-    fn news(&self) -> Vec<u64> {
+    fn news(&self) -> Option<&dyn News> {
+        Some(self)
+    }
+}
+
+impl News for Talks {
+    fn tell(&self) -> Vec<u64> {
         vec![42]
     }
 
-    fn on_news(&self, generator: usize, news: &[u64]) {
+    fn hear(&self, generator: usize, news: &[u64]) {
         self.heard.lock().unwrap().push((generator, news.to_vec()));
     }
 }

@@ -1,37 +1,34 @@
 //! A generator's TCP connections to the system during a load: their counters go to the process of the run, reading by
 //! reading, because only the kernel of the generator knows them.
 
+use std::net::SocketAddr;
 use std::sync::mpsc::{self, Sender};
 use std::thread;
 use std::time::Duration;
 
-use measure::{ConnectionsReading, Nanos};
+use measure::Nanos;
 use net::{Clock, TcpDiagnosis};
+use runner::{ConnectionWatch, Continue, ToldConnections, WatchCommand};
 
-use crate::trial_watch::{ConnectionWatch, Continue, Peers, WatchCommand};
-
-/// What a generator tells of its connections: a reading, and whether it is the last, or why there is none.
-pub(super) type Told = Result<(ConnectionsReading, bool), String>;
-
-pub(super) struct OwnConnections {
+/// A thread that reads the counters.
+pub(crate) struct OwnConnections {
     commands: Sender<WatchCommand>,
 }
 
 impl OwnConnections {
     /// Reads the counters of the connections to these peers each period, in a trial whose clock begins at this time
     /// of the kernel's, and tells them. `None` when that cannot be; then the reason has been told.
-    pub(super) fn begin(
-        peers: Peers,
+    pub(crate) fn begin(
+        peers: Result<Vec<SocketAddr>, String>,
         (kernel_ns, period): (Nanos, Duration),
-        mut send: impl FnMut(Told) + Send + 'static,
+        mut send: impl FnMut(ToldConnections) + Send + 'static,
     ) -> Option<Self> {
         let addresses = match peers {
-            Peers::Tcp(addresses) => addresses,
-            Peers::None(reason) => {
+            Ok(addresses) => addresses,
+            Err(reason) => {
                 send(Err(reason));
                 return None;
             }
-            Peers::OfGenerators(_) => return None,
         };
         let diagnosis = match TcpDiagnosis::open() {
             Ok(diagnosis) => diagnosis,
@@ -63,13 +60,13 @@ impl OwnConnections {
     }
 
     /// A phase begins: takes a reading at its edge.
-    pub(super) fn phase(&self) {
+    pub(crate) fn phase(&self) {
         // A thread that has failed does not receive it.
         let _ = self.commands.send(WatchCommand::Read);
     }
 
     /// The window is over: takes the last reading.
-    pub(super) fn end(self) {
+    pub(crate) fn end(self) {
         let _ = self.commands.send(WatchCommand::End);
     }
 }

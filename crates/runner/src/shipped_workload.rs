@@ -4,16 +4,16 @@
 use plan::{FileContents, Files, Plan, Problem, WorkloadPlan};
 use serde::{Deserialize, Serialize};
 
-use crate::experiment::{TrialWorkload, read_workload};
+use crate::trial_workload::TrialWorkload;
 
 /// A workload's options and files.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct JobWorkload {
+pub struct ShippedWorkload {
     plan: WorkloadPlan,
     files: FileContents,
 }
 
-impl JobWorkload {
+impl ShippedWorkload {
     /// Reads a workload of a plan. Its form for other processes is kept if the plan has generators.
     ///
     /// # Errors
@@ -24,10 +24,10 @@ impl JobWorkload {
     ) -> Result<(TrialWorkload, Option<Self>), Vec<Problem>> {
         let folder = &plan.source.folder;
         if plan.load.generators.is_empty() {
-            return Ok((read_workload(workload, &Files::of(folder))?, None));
+            return Ok((TrialWorkload::read(workload, &Files::of(folder))?, None));
         }
         let files = Files::kept_of(folder);
-        let read = read_workload(workload, &files)?;
+        let read = TrialWorkload::read(workload, &files)?;
         Ok((read, Some(Self { plan: workload.clone(), files: files.contents() })))
     }
 
@@ -35,11 +35,12 @@ impl JobWorkload {
     ///
     /// # Errors
     /// What is wrong with it; nothing, if it was read before.
-    pub(super) fn read(&self) -> Result<TrialWorkload, Vec<Problem>> {
-        read_workload(&self.plan, &Files::shipped(self.files.clone()))
+    pub fn read(&self) -> Result<TrialWorkload, Vec<Problem>> {
+        TrialWorkload::read(&self.plan, &Files::shipped(self.files.clone()))
     }
 
-    pub(super) fn kind(&self) -> &str {
+    /// Its kind.
+    pub fn kind(&self) -> &str {
         &self.plan.kind
     }
 }

@@ -11,12 +11,11 @@ use driver::{Datum, Target};
 use engine::{Outcome, Pacing, PhaseEnds, TrialObserver, Workers, worker_pool};
 use measure::{Interval, Nanos, Phase};
 use plan::{Limit, Plan, Source};
-
+use runner::testing::first_trial;
+use runner::{Event, Experiment, RunListener, progress_listener};
 use zeroize::Zeroizing;
 
 use super::*;
-use crate::trial::make_load;
-use crate::{Event, RunListener};
 
 const PASSWORD: &str = "carr1age-of-the-job";
 const OTHER_PASSWORD: &str = "carr1age-of-another";
@@ -90,10 +89,13 @@ fn rows(statements: &[String]) -> Vec<Vec<Datum>> {
         format!("[systems.s]\nkind = \"mysql\"\nurl = {url:?}\n[workloads.w]\nkind = \"ycsb/c\"\n");
     let experiment = experiment(&text, Path::new("/"));
     let (stop, scratch) = (Stop::new(), tempfile::tempdir().unwrap());
-    let instance = experiment.plan.instance(experiment.plan.trials()[0]);
-    let test_bed =
-        TestBed::make(&experiment, instance, scratch.path(), &stop, &mut Silent).unwrap();
-    let target: Target = test_bed.load_target().unwrap();
+    let system = system::read(&experiment.plan().systems[0], Path::new("/"))
+        .unwrap_or_else(|problems| panic!("{problems:?}"));
+    let timeouts = Timeouts { connect: Duration::from_secs(20), query: None };
+    let running =
+        system.start(scratch.path(), timeouts, &mut progress_listener(&stop, &mut Silent)).unwrap();
+    let Access::Database(target) = running.access() else { panic!("it has no tables") };
+    let target: Target = target.clone();
     let answer = std::sync::Arc::new(Mutex::new(Vec::new()));
     let (kept, statements) = (std::sync::Arc::clone(&answer), statements.to_vec());
     let asked = worker_pool::run_one(&stop, |handle| {
@@ -194,18 +196,13 @@ fn compare(database: &str, folder: &Path, workload: &str, events: u64, most: usi
     }
     let here = experiment(&plan(database, workload, ""), folder);
     let there = experiment(&plan(database, workload, "generators = [\"local\"]"), folder);
-    let (stop, scratch) = (Stop::new(), tempfile::tempdir().unwrap());
-    let trial = here.plan.trials()[0];
-    let instance = here.plan.instance(trial);
-    let make = |experiment| TestBed::make(experiment, instance, scratch.path(), &stop, &mut Silent);
-    let (mut test_bed, mut other_test_bed) = (make(&here).unwrap(), make(&there).unwrap());
-    test_bed.make_ready(trial, &mut Silent).unwrap();
-    let load = make_load(&here, trial, &test_bed, &stop).unwrap();
+    let scratch = tempfile::tempdir().unwrap();
+    let (load, _) = first_trial(&here, scratch.path(), &mut Silent).unwrap();
     let offered = one_client(events);
     let one_process = logged(|| drop(offer(&offered, load.as_ref())));
-    other_test_bed.make_ready(trial, &mut Silent).unwrap();
+    let (_, shared) = first_trial(&there, scratch.path(), &mut Silent).unwrap();
     let place = (LoadPart::default(), &Place::Local);
-    let job = GeneratorJob::of(&there, trial, &other_test_bed, place, &offered).unwrap();
+    let job = GeneratorJob::of(&shared.unwrap(), place, &offered).unwrap();
     let (crossed_offer, crossed_load) = crossed(&job).load().unwrap();
     assert_eq!(crossed_offer, offered);
     assert_eq!(job.shortages(1).unwrap(), []);
@@ -282,19 +279,16 @@ fn a_job_of_calls_makes_the_requests_of_one_process() {
         };
         let here = experiment(&plan(""), folder.path());
         let there = experiment(&plan("generators = [\"local\"]"), folder.path());
-        let (stop, scratch) = (Stop::new(), tempfile::tempdir().unwrap());
-        let trial = here.plan.trials()[0];
-        let instance = here.plan.instance(trial);
-        let test_bed = |experiment| {
-            let made = TestBed::make(experiment, instance, scratch.path(), &stop, &mut Silent);
+        let scratch = tempfile::tempdir().unwrap();
+        let trial_of = |experiment| {
+            let trial = first_trial(experiment, scratch.path(), &mut Silent);
             drop(listener.accept().unwrap());
-            made.unwrap()
+            trial.unwrap()
         };
-        let (test_bed, other_test_bed) = (test_bed(&here), test_bed(&there));
-        let load = make_load(&here, trial, &test_bed, &stop).unwrap();
+        let ((load, _), (_, shared)) = (trial_of(&here), trial_of(&there));
         let offered = one_client(1);
         let place = (LoadPart::default(), &Place::Local);
-        let job = GeneratorJob::of(&there, trial, &other_test_bed, place, &offered).unwrap();
+        let job = GeneratorJob::of(&shared.unwrap(), place, &offered).unwrap();
         let (crossed_offer, crossed_load) = crossed(&job).load().unwrap();
         assert_eq!(crossed_load.operations(), load.operations());
         let call = |load: Box<dyn Load>| {
@@ -316,4 +310,14 @@ fn bytes_that_are_not_a_job_are_refused() {
         let error = GeneratorJob::from_bytes(bytes).unwrap_err();
         assert_eq!(error.to_string(), "what came is not a generator's job");
     }
+}
+
+#[test]
+fn a_unix_socket_is_for_local_generators_only() {
+    let socket = [Endpoint::Unix("/run/db.sock".into())];
+    let address = [Endpoint::Tcp("10.0.0.1:3306".parse().unwrap())];
+    let far = Place::parse("ssh://bench1").unwrap();
+    assert_eq!(unreachable(&socket, &Place::Local), None);
+    assert_eq!(unreachable(&address, &far), None);
+    insta::assert_snapshot!(unreachable(&socket, &far).unwrap(), @"generator ssh://bench1 cannot use the unix socket /run/db.sock of this machine: give the system's URL with a TCP address that the generator can reach");
 }

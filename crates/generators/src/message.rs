@@ -3,15 +3,14 @@
 use engine::{Command, Part, Report};
 use measure::{ConnectionsReading, Generator, Nanos, TcpCounters};
 use record::ClientUsage;
+use runner::{STALLS_MAX, ToldConnections};
 use serde::{Deserialize, Serialize};
 
-use super::job::GeneratorJob;
-use super::own_connections::Told;
-use crate::generator_watch::STALLS_MAX;
+use crate::job::GeneratorJob;
 
 /// To a generator. Each load has a number, so that nothing of one load is taken for that of the next.
 #[derive(Serialize, Deserialize)]
-pub(super) enum ToGenerator {
+pub(crate) enum ToGenerator {
     /// Offer a part of a load.
     Job {
         load: u64,
@@ -25,11 +24,9 @@ pub(super) enum ToGenerator {
 }
 
 #[derive(Serialize, Deserialize)]
-pub(super) enum FromGenerator {
-    Report {
-        load: u64,
-        report: Report,
-    },
+pub(crate) enum FromGenerator {
+    /// A report on a load.
+    Report { load: u64, report: Report },
     /// What its kernel counts of its connections to the system.
     Connections {
         load: u64,
@@ -44,15 +41,15 @@ pub(super) enum FromGenerator {
 
 /// What a generator has seen of itself during a load.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct Watched {
+pub(crate) struct Watched {
     /// Whether its threads ran; `None` when it did not begin.
-    pub(super) generator: Option<Generator>,
-    pub(super) usage: Option<ClientUsage>,
+    pub(crate) generator: Option<Generator>,
+    pub(crate) usage: Option<ClientUsage>,
 }
 
 impl Watched {
     /// Why a generator cannot have seen this of itself.
-    pub(super) fn fault(&self) -> Option<String> {
+    pub(crate) fn fault(&self) -> Option<String> {
         let stalls = &self.generator.as_ref()?.stalls;
         let have_lengths = stalls.iter().all(|stall| stall.start_ns < stall.end_ns);
         let are_in_order = stalls.is_sorted_by(|one, next| one.end_ns <= next.start_ns);
@@ -64,7 +61,7 @@ impl Watched {
 
 /// A reading of connections. In the form of the record fields are left out, which a reader of this one cannot know.
 #[derive(Serialize, Deserialize)]
-pub(super) struct ToldReading {
+pub(crate) struct ToldReading {
     at_ns: Nanos,
     open: u64,
     ended: u64,
@@ -75,7 +72,7 @@ pub(super) struct ToldReading {
 }
 
 impl FromGenerator {
-    pub(super) fn connections(load: u64, told: Told) -> Self {
+    pub(crate) fn connections(load: u64, told: ToldConnections) -> Self {
         let told = told.map(|(reading, is_last)| {
             let ConnectionsReading { at_ns, open, ended, ended_unreported, .. } = reading;
             let ConnectionsReading { counters, round_trip_ns, .. } = reading;
@@ -86,7 +83,7 @@ impl FromGenerator {
 }
 
 impl ToldReading {
-    pub(super) fn reading(self) -> (ConnectionsReading, bool) {
+    pub(crate) fn reading(self) -> (ConnectionsReading, bool) {
         let Self { at_ns, open, ended, ended_unreported, counters, round_trip_ns, is_last } = self;
         let reading =
             ConnectionsReading { at_ns, open, ended, ended_unreported, counters, round_trip_ns };

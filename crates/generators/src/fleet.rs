@@ -9,19 +9,17 @@ use engine::{
     TrialObserver,
 };
 use measure::{ClockComparison, HostFacts};
-use plan::{LoadPlan, OnGeneratorLoss, Place, Trial, generator_names};
+use plan::{LoadPlan, OnGeneratorLoss, Place, generator_names};
 use remote::Sender;
+use runner::{KnownGenerators, LoadProcesses, SharedTrial};
 use workload::LoadPart;
 
-use super::KnownGenerators;
-use super::job::GeneratorJob;
-use super::member::{Member, Sink};
-use super::message::ToGenerator;
-use crate::Experiment;
-use crate::test_bed::TestBed;
+use crate::job::GeneratorJob;
+use crate::member::{Member, Sink};
+use crate::message::ToGenerator;
 
 /// The generators of a run. They end when this is dropped.
-pub(crate) struct Fleet {
+pub struct Fleet {
     generators: Vec<Generator>,
     keep_copies: bool,
     go_on_without_lost: bool,
@@ -36,23 +34,9 @@ struct Generator {
     member: Option<Member>,
 }
 
-/// A load that the generators of a run share.
-pub(crate) struct SharedLoad<'a> {
-    fleet: &'a mut Fleet,
-    /// The parts of the generators, in their order.
-    parts: Result<Vec<(Part, GeneratorJob)>>,
-    known: KnownGenerators,
-}
-
 impl Fleet {
-    /// Starts the generators of a plan, all at the same time; `None` when it has none.
-    ///
-    /// # Errors
-    /// When one does not start.
-    pub(crate) fn start(plan: &LoadPlan, stop: &Stop) -> Result<Option<Self>> {
-        if plan.generators.is_empty() {
-            return Ok(None);
-        }
+    /// The generators of a plan, which do not run yet.
+    pub fn of(plan: &LoadPlan) -> Self {
         let named = generator_names(&plan.generators).into_iter().zip(&plan.generators);
         let generator = |(name, place): (String, &Place)| Generator {
             name,
@@ -60,36 +44,27 @@ impl Fleet {
             host: HostFacts::default(),
             member: None,
         };
-        let mut fleet = Self {
+        Self {
             generators: named.map(generator).collect(),
             keep_copies: plan.keep_copies,
             go_on_without_lost: plan.on_generator_loss == OnGeneratorLoss::Continue,
             loads: 0,
-        };
-        fleet.start_missing(stop)?;
-        Ok(Some(fleet))
-    }
-
-    pub(crate) fn hosts(&self) -> Vec<HostFacts> {
-        self.generators.iter().map(|generator| generator.host.clone()).collect()
+        }
     }
 
     /// Divides the load of a trial among the generators, which have so many event loops each.
-    pub(crate) fn share(
-        &mut self,
-        experiment: &Experiment,
-        trial: Trial,
-        test_bed: &TestBed<'_>,
+    fn parts(
+        &self,
+        trial: &SharedTrial<'_>,
         (offer, loops): (&OfferedLoad, &[usize]),
-    ) -> SharedLoad<'_> {
+    ) -> Result<Vec<(Part, GeneratorJob)>> {
         let generators = self.generators.len();
         let job = |(part, one): (Part, &Generator)| {
             let place = (LoadPart { generator: part.generator, generators }, &one.place);
-            let job = GeneratorJob::of(experiment, trial, test_bed, place, offer)?;
+            let job = GeneratorJob::of(trial, place, offer)?;
             Ok((part, job))
         };
-        let parts = Part::divide(loops).into_iter().zip(&self.generators).map(job).collect();
-        SharedLoad { fleet: self, parts, known: KnownGenerators::default() }
+        Part::divide(loops).into_iter().zip(&self.generators).map(job).collect()
     }
 
     fn start_missing(&mut self, stop: &Stop) -> Result<()> {
@@ -107,7 +82,7 @@ impl Fleet {
         results.into_iter().collect()
     }
 
-    fn offer(
+    fn offer_parts(
         &mut self,
         (offer, load): (&OfferedLoad, &dyn Load),
         parts: Vec<(Part, GeneratorJob)>,
@@ -179,24 +154,26 @@ impl Fleet {
     }
 }
 
-impl SharedLoad<'_> {
-    /// What is known of the generators, from the begin of the load on.
-    pub(crate) fn known(&self) -> &KnownGenerators {
-        &self.known
+impl LoadProcesses for Fleet {
+    fn start(&mut self, stop: &Stop) -> Result<()> {
+        self.start_missing(stop)
     }
 
-    /// Offers the load, as [`engine::offer`] does in this process.
-    ///
-    /// # Errors
-    /// As [`engine::coordinate`].
-    pub(crate) fn offer(
-        self,
+    fn hosts(&self) -> Vec<HostFacts> {
+        self.generators.iter().map(|generator| generator.host.clone()).collect()
+    }
+
+    fn offer(
+        &mut self,
+        (trial, loops): (&SharedTrial<'_>, &[usize]),
         load: (&OfferedLoad, &dyn Load),
+        known: &KnownGenerators,
         stop: &Stop,
         observer: &mut dyn TrialObserver,
     ) -> Result<Outcome, TrialError> {
-        let parts = self.parts.map_err(|cause| TrialError::Generators(format!("{cause:#}")))?;
-        self.fleet.offer(load, parts, &self.known, stop, observer)
+        let parts = self.parts(trial, (load.0, loops));
+        let parts = parts.map_err(|cause| TrialError::Generators(format!("{cause:#}")))?;
+        self.offer_parts(load, parts, known, stop, observer)
     }
 }
 

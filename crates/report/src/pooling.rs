@@ -9,15 +9,39 @@ mod slot;
 mod watched;
 
 use std::collections::HashMap;
+use std::path::Path;
 
 use measure::{Nanos, Outage};
+use record::{IntervalRecord, RecordError, Run, RunStatus, TrialHeader, TrialRecord};
 use slot::Slot;
 
-use crate::{IntervalRecord, RunStatus, TrialHeader, TrialRecord};
+/// Reads a run as views show it: the windows of one variant, round and load are one trial, in place of the first of
+/// them.
+///
+/// # Errors
+/// As [`Run::open`].
+pub fn open(folder: &Path) -> Result<Run, RecordError> {
+    Run::open(folder).map(in_views)
+}
+
+/// Reads a run as views show it, without what was watched of hosts and servers.
+///
+/// # Errors
+/// As [`Run::open_unwatched`].
+pub fn open_unwatched(folder: &Path) -> Result<Run, RecordError> {
+    Run::open_unwatched(folder).map(in_views)
+}
+
+fn in_views(mut run: Run) -> Run {
+    if let Some(windows) = run.header.windows {
+        run.trials = pooled(run.trials, windows, &run.status);
+    }
+    run
+}
 
 /// The trials of a run, in order, with windows put together; each variant has so many under each load in a round.
 /// `status` is how the run has ended: it says what became of windows that are missing.
-pub fn pooled(trials: Vec<TrialRecord>, planned: u32, status: &RunStatus) -> Vec<TrialRecord> {
+fn pooled(trials: Vec<TrialRecord>, planned: u32, status: &RunStatus) -> Vec<TrialRecord> {
     let mut places = HashMap::new();
     let mut groups: Vec<Vec<TrialRecord>> = Vec::new();
     for trial in trials {

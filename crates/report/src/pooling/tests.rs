@@ -4,9 +4,10 @@ use measure::{
     Connections, ConnectionsReading, Edges, Host, HostReading, Interval, Nanos, Operation,
     OperationId, OperationKind, Outage, Phase, Series, Server, Tally, TcpCounters, Watched,
 };
+use record::{ClientRecord, ClientUsage, TrialEnd, TrialStatus};
 
 use super::*;
-use crate::{ClientRecord, ClientUsage, TrialEnd, TrialStatus};
+use crate::sample;
 
 const MS: Nanos = 1_000_000;
 const S: Nanos = 1_000 * MS;
@@ -38,7 +39,7 @@ fn window(
         clients: 1,
         window: Some(number),
         beside: vec!["other".to_owned()],
-        ..TrialRecord::unknown(0).header
+        ..sample::run().trials.swap_remove(0).header
     });
     let from_ns = warm_up_ms * MS;
     record.add(&interval(Phase::WarmUp, (0, from_ns), 5, 1));

@@ -1,10 +1,9 @@
 //! The generators over the windows of one trial.
 
 use measure::{CpuSpan, Generator, GeneratorStall, WorkerCpu, sum};
+use record::{ClientUsage, GeneratorRecord, TrialEnd};
 
-use super::end::usage;
 use super::slot::Slot;
-use crate::{GeneratorRecord, TrialEnd};
 
 /// Each generator over all windows that it offered load in; none when windows had different ones.
 pub(super) fn pooled(ends: &[(&TrialEnd, Slot)]) -> Vec<GeneratorRecord> {
@@ -103,4 +102,14 @@ fn joined(mut before: Generator, after: Generator) -> Generator {
         }
     }
     before
+}
+
+/// The use of resources in all windows, where those of which it is not known have that of the others on average; `None`
+/// when it is known of fewer than half.
+pub(super) fn usage(windows: impl Iterator<Item = Option<ClientUsage>>) -> Option<ClientUsage> {
+    let all: Vec<Option<ClientUsage>> = windows.collect();
+    let known: Vec<ClientUsage> = all.iter().flatten().copied().collect();
+    let is_enough = known.len() * 2 >= all.len();
+    let whole = |sum: ClientUsage| sum.times(all.len() as f64 / known.len() as f64);
+    ClientUsage::sum(&known).filter(|_| is_enough).map(whole)
 }

@@ -1,10 +1,8 @@
 //! Plans whose load several processes cannot offer.
 
-use std::iter;
-
-use net::Endpoint;
-use plan::{Over, Place, Problem, Trial};
+use plan::{Over, Problem, Trial};
 use system::Offer;
+use workload::Sharing;
 
 use crate::Experiment;
 
@@ -39,7 +37,7 @@ fn systems(experiment: &Experiment) -> impl Iterator<Item = Problem> {
 fn workloads(experiment: &Experiment) -> impl Iterator<Item = Problem> {
     let all = experiment.plan.workloads.iter().zip(&experiment.workloads);
     all.filter_map(|(plan, workload)| {
-        let why = workload.whole_only()?;
+        let Sharing::Never(why) = workload.sharing() else { return None };
         let (name, kind) = (&plan.name, &plan.kind);
         let message = format!("`generators` cannot share workload {name:?} ({kind}): {why}");
         Some(problem(message, "leave `generators` out, or give this workload a plan of its own"))
@@ -70,18 +68,6 @@ fn too_few(experiment: &Experiment, generators: usize) -> Option<Problem> {
     (connections < generators).then(|| problem(message, &help))
 }
 
-/// Why a generator there cannot reach a system at these addresses.
-pub(super) fn unreachable(endpoints: &[Endpoint], place: &Place) -> Option<String> {
-    let is_socket = |endpoint: &&Endpoint| matches!(endpoint, Endpoint::Unix(_));
-    let socket = endpoints.iter().find(is_socket).filter(|_| *place != Place::Local)?;
-    let Endpoint::Unix(path) = socket else { return None };
-    Some(format!(
-        "generator {place} cannot use the unix socket {} of this machine: give the system's URL with a TCP address that \
-         the generator can reach",
-        path.display()
-    ))
-}
-
 fn problem(message: String, help: &str) -> Problem {
     Problem { span: None, message, help: Some(help.to_owned()) }
 }
@@ -90,9 +76,13 @@ fn problem(message: String, help: &str) -> Problem {
 pub(crate) fn notes(experiment: &Experiment) -> impl Iterator<Item = String> {
     let all = experiment.plan.workloads.iter().zip(&experiment.workloads);
     let shared = all.filter(|_| !experiment.plan.load.generators.is_empty());
-    shared
-        .flat_map(|(plan, workload)| iter::repeat(&plan.name).zip(workload.notes_on_parts()))
-        .map(|(name, note)| format!("{name}: {note}"))
+    shared.flat_map(|(plan, workload)| {
+        let notes = match workload.sharing() {
+            Sharing::Parts(parts) => parts.notes(),
+            Sharing::Alike | Sharing::Never(_) => Vec::new(),
+        };
+        notes.into_iter().map(move |note| format!("{}: {note}", plan.name))
+    })
 }
 
 #[cfg(test)]
@@ -159,15 +149,5 @@ mod tests {
             notes.iter().filter(|note| note.contains("generators")).count()
         };
         assert_eq!([noted("ycsb/d", load), noted("ycsb/a", load), noted("ycsb/d", "")], [1, 0, 0]);
-    }
-
-    #[test]
-    fn a_unix_socket_is_for_local_generators_only() {
-        let socket = [Endpoint::Unix("/run/db.sock".into())];
-        let address = [Endpoint::Tcp("10.0.0.1:3306".parse().unwrap())];
-        let far = Place::parse("ssh://bench1").unwrap();
-        assert_eq!(unreachable(&socket, &Place::Local), None);
-        assert_eq!(unreachable(&address, &far), None);
-        insta::assert_snapshot!(unreachable(&socket, &far).unwrap(), @"generator ssh://bench1 cannot use the unix socket /run/db.sock of this machine: give the system's URL with a TCP address that the generator can reach");
     }
 }

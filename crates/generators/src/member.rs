@@ -7,16 +7,17 @@ use anyhow::{Context, Result};
 use engine::{FromGenerator as EngineMessage, Stop};
 use plan::Place;
 use remote::{Peer, Receiver, Sender, StartOptions};
+use runner::KnownGenerators;
 
-use super::KnownGenerators;
-use super::message::{FromGenerator, ToldReading};
+use crate::message::{FromGenerator, ToldReading, Watched};
 
 /// The subcommand of dyno that is a generator.
 const COMMAND: &str = "generator";
 
-pub(super) struct Member {
-    pub(super) peer: Peer,
-    pub(super) sender: Sender,
+/// A generator that runs.
+pub(crate) struct Member {
+    pub(crate) peer: Peer,
+    pub(crate) sender: Sender,
     incoming: Arc<Incoming>,
 }
 
@@ -32,16 +33,16 @@ struct State {
 }
 
 /// The load in progress: its number, and who hears of it.
-pub(super) struct Sink {
-    pub(super) load: u64,
-    pub(super) generator: usize,
-    pub(super) reports: mpsc::Sender<(usize, EngineMessage)>,
-    pub(super) known: KnownGenerators,
+pub(crate) struct Sink {
+    pub(crate) load: u64,
+    pub(crate) generator: usize,
+    pub(crate) reports: mpsc::Sender<(usize, EngineMessage)>,
+    pub(crate) known: KnownGenerators,
 }
 
 impl Member {
     /// Starts a generator in a place. It stays until this is dropped.
-    pub(super) fn start(place: &Place, keep_copies: bool, stop: &Stop) -> Result<Self> {
+    pub(crate) fn start(place: &Place, keep_copies: bool, stop: &Stop) -> Result<Self> {
         let options = StartOptions { keep_copies, ..StartOptions::new(COMMAND) };
         let peer = Peer::start(place, &options, &|| stop.is_asked())?;
         let (sender, receiver) = peer.split();
@@ -55,12 +56,12 @@ impl Member {
     }
 
     /// Whether nothing more will come from it.
-    pub(super) fn is_lost(&self) -> bool {
+    pub(crate) fn is_lost(&self) -> bool {
         self.incoming.state().lost.is_some()
     }
 
     /// Passes on what comes of a load from now on.
-    pub(super) fn listen(&self, sink: Sink) {
+    pub(crate) fn listen(&self, sink: Sink) {
         let mut state = self.incoming.state();
         if let Some(reason) = state.lost.clone() {
             sink.pass_on(EngineMessage::Lost(reason));
@@ -69,7 +70,7 @@ impl Member {
     }
 
     /// The load is over: what still comes of it is dropped.
-    pub(super) fn end_of_load(&self) {
+    pub(crate) fn end_of_load(&self) {
         self.incoming.state().sink = None;
     }
 }
@@ -106,7 +107,7 @@ impl Sink {
         let _ = self.reports.send((self.generator, message));
     }
 
-    pub(super) fn take(&self, message: FromGenerator) {
+    pub(crate) fn take(&self, message: FromGenerator) {
         match message {
             FromGenerator::Report { load, report } if load == self.load => {
                 self.pass_on(EngineMessage::Report(report));
@@ -114,7 +115,10 @@ impl Sink {
             FromGenerator::Watched { load, watched } if load == self.load => {
                 match watched.fault() {
                     Some(fault) => self.pass_on(EngineMessage::Lost(fault)),
-                    None => self.known.watched(self.generator, *watched),
+                    None => {
+                        let Watched { generator, usage } = *watched;
+                        self.known.watched(self.generator, generator, usage);
+                    }
                 }
             }
             FromGenerator::Connections { load, told } if load == self.load => {

@@ -1,13 +1,12 @@
 //! The end of the windows of one trial.
 
 use measure::{DecidedEnds, Edges, LatencyHistogram, QueryCounts, sum};
-
-use super::generators;
-use super::slot::Slot;
-use crate::{
-    ClientRecord, ClientUsage, Counted, CrossCheck, RunStatus, TrialEnd, TrialHeader, TrialRecord,
-    TrialStatus,
+use record::{
+    ClientRecord, Counted, CrossCheck, RunStatus, TrialEnd, TrialHeader, TrialRecord, TrialStatus,
 };
+
+use super::generators::{self, usage};
+use super::slot::Slot;
 
 /// Whether windows are missing, and how the run ended.
 #[derive(Clone, Copy, Debug)]
@@ -141,14 +140,4 @@ fn add_counters(all: &mut Counted, more: &Counted) {
             None => all.counters.push((name.clone(), *count)),
         }
     }
-}
-
-/// The use of resources in all windows, where those of which it is not known have that of the others on average; `None`
-/// when it is known of fewer than half.
-pub(super) fn usage(windows: impl Iterator<Item = Option<ClientUsage>>) -> Option<ClientUsage> {
-    let all: Vec<Option<ClientUsage>> = windows.collect();
-    let known: Vec<ClientUsage> = all.iter().flatten().copied().collect();
-    let is_enough = known.len() * 2 >= all.len();
-    let whole = |sum: ClientUsage| sum.times(all.len() as f64 / known.len() as f64);
-    ClientUsage::sum(&known).filter(|_| is_enough).map(whole)
 }

@@ -1,8 +1,7 @@
 //! The place of a window's measured time on the clock of the pooled trial.
 
 use measure::Nanos;
-
-use crate::TrialRecord;
+use record::TrialRecord;
 
 /// The measured time of a window on its own clock, and where it begins on the clock of all windows together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

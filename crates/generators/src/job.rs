@@ -2,28 +2,26 @@
 //! of the whole load. A job has secrets; it is written only into the pipe to a generator.
 
 use std::fmt;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 use driver::{Demand, PortableService, PortableTarget, Secrets, ServerLimits, Shortage, Timeouts};
 use engine::{Load, OfferedLoad, Stop};
-use plan::{Existing, Password, PhaseSql, Place, Trial};
+use net::Endpoint;
+use plan::{Existing, Password, PhaseSql, Place};
+use runner::{SharedTrial, ShippedWorkload, TrialWorkload, tcp_peers};
 use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use system::Access;
 use workload::{LoadKey, LoadPart, LoadProgress, WorkloadContext};
 
-use super::job_workload::JobWorkload;
-use super::unfit::unreachable;
-use crate::Experiment;
-use crate::experiment::TrialWorkload;
-use crate::test_bed::TestBed;
-use crate::trial::load_key;
-use crate::trial_watch::{Peers, host_period};
+/// The other ends of TCP connections to the system, or why there are none, and how often to read the counters.
+pub(crate) type Peers = (Result<Vec<SocketAddr>, String>, Duration);
 
 #[derive(Serialize, Deserialize)]
 pub(crate) struct GeneratorJob {
-    workload: JobWorkload,
+    workload: ShippedWorkload,
     access: JobAccess,
     secrets: JobSecrets,
     system: String,
@@ -54,46 +52,38 @@ impl GeneratorJob {
     /// # Errors
     /// When a generator at that place cannot reach the system, or cannot offer the load.
     pub(crate) fn of(
-        experiment: &Experiment,
-        trial: Trial,
-        test_bed: &TestBed<'_>,
+        trial: &SharedTrial<'_>,
         (part, place): (LoadPart, &Place),
         offer: &OfferedLoad,
     ) -> Result<Self> {
-        let workload =
-            experiment.shipped.get(trial.workload).context("the plan has no generators")?;
-        let (access, secrets) = match test_bed.access() {
-            Access::Database(_) => {
-                let portable = test_bed.load_target()?.portable();
-                let (target, secrets) = portable.context("the system is in this process")?;
-                (JobAccess::Database(target), secrets)
+        let (access, secrets) = match &trial.access {
+            Access::Database(target) => {
+                let portable = target.portable().context("the system is in this process")?;
+                let (portable, secrets) = portable;
+                (JobAccess::Database(portable), secrets)
             }
             Access::Service(service) => {
                 let (portable, secrets) = service.portable();
-                (JobAccess::Service(portable, test_bed.timeouts()), secrets)
+                (JobAccess::Service(portable, trial.timeouts), secrets)
             }
             Access::Simulated(_) => bail!("the system is simulated in this process"),
         };
-        if let Some(why) = unreachable(&test_bed.endpoints(), place) {
+        if let Some(why) = unreachable(&trial.access.endpoints(), place) {
             bail!(why);
         }
         Ok(Self {
-            workload: workload.clone(),
+            workload: trial.workload.clone(),
             access,
             secrets: JobSecrets::of(secrets),
-            system: experiment.plan.systems[trial.system].name.clone(),
-            seed: experiment.plan.seed,
-            load_key: load_key(trial),
+            system: trial.system.to_owned(),
+            seed: trial.seed,
+            load_key: trial.load_key,
             part,
-            run_session: test_bed.run_session().to_vec(),
-            connections: experiment.connections(trial),
-            knowledge: test_bed.knowledge(trial.workload)?,
+            run_session: trial.run_session.clone(),
+            connections: trial.connections,
+            knowledge: trial.knowledge.clone(),
             offer: offer.clone(),
-            connections_period: experiment
-                .plan
-                .watch
-                .is_on
-                .then(|| host_period(&experiment.plan.load)),
+            connections_period: trial.connections_period,
         })
     }
 
@@ -119,14 +109,15 @@ impl GeneratorJob {
                     existing: Existing::Reuse,
                     seed: self.seed,
                     load_key: self.load_key,
-                    part: self.part,
                     sql: &sql,
                     progress: &LoadProgress::new(),
                     reconnect_limit: None,
                     stop: &Stop::new(),
                 };
-                workload.learn(&context, &self.knowledge);
-                workload.load(&context)
+                if let Some(parts) = workload.in_parts() {
+                    parts.learn(&context, &self.knowledge);
+                }
+                workload.load_part(&context, self.part)
             }
             (TrialWorkload::Service(rpc), JobAccess::Service(service, timeouts)) => {
                 let (service, key) = (service.service(&secrets)?, (self.seed, self.load_key));
@@ -139,13 +130,13 @@ impl GeneratorJob {
     }
 
     /// The other ends of its connections, where they are watched, and how often.
-    pub(super) fn watched_peers(&self) -> Option<(Peers, Duration)> {
+    pub(crate) fn watched_peers(&self) -> Option<Peers> {
         let secrets = self.secrets.driver();
         let endpoints = match &self.access {
             JobAccess::Database(target) => target.target(&secrets).ok()?.endpoints(),
             JobAccess::Service(service, _) => service.service(&secrets).ok()?.endpoints(),
         };
-        Some((Peers::at(&endpoints), self.connections_period?))
+        Some((tcp_peers(&endpoints), self.connections_period?))
     }
 
     /// Every resource that this machine has too few of for so many clients, with its remedy. Raises this process's
@@ -164,6 +155,18 @@ impl GeneratorJob {
             JobAccess::Service(service, _) => service.service(&secrets)?.shortages(connections),
         })
     }
+}
+
+/// Why a generator there cannot reach a system at these addresses.
+fn unreachable(endpoints: &[Endpoint], place: &Place) -> Option<String> {
+    let is_socket = |endpoint: &&Endpoint| matches!(endpoint, Endpoint::Unix(_));
+    let socket = endpoints.iter().find(is_socket).filter(|_| *place != Place::Local)?;
+    let Endpoint::Unix(path) = socket else { return None };
+    Some(format!(
+        "generator {place} cannot use the unix socket {} of this machine: give the system's URL with a TCP address that \
+         the generator can reach",
+        path.display()
+    ))
 }
 
 /// Shows no option, no statement and no secret.

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
 use measure::{Connections, Gap, Host, Nanos, Series, Server, Watched};
+use record::TrialRecord;
 
 use super::slot::Slot;
-use crate::TrialRecord;
 
 pub(super) fn pooled(windows: &[(&TrialRecord, Slot)]) -> Watched {
     let mut all = Watched::default();

@@ -8,13 +8,11 @@ use anyhow::{Context, Result};
 use engine::{Command, GeneratorObserver, Load, OfferedLoad, Part, Report};
 use measure::Nanos;
 use remote::{End, LinkError, Receiver, Sender};
+use runner::{GeneratorWatch, UsageMark};
 
-use super::job::GeneratorJob;
-use super::message::{FromGenerator, ToGenerator, Watched};
-use super::own_connections::OwnConnections;
-use crate::generator_watch::GeneratorWatch;
-use crate::trial_watch::Peers;
-use crate::usage::UsageMark;
+use crate::job::{GeneratorJob, Peers};
+use crate::message::{FromGenerator, ToGenerator, Watched};
+use crate::own_connections::OwnConnections;
 
 /// The name of generators in lists of processes, so that users tell them from the process of the run.
 const NAME: &str = "dyno-generator";
@@ -126,7 +124,7 @@ fn shortages(
 fn offer_part(
     (number, part): (u64, &Part),
     (offer, load): (&OfferedLoad, &dyn Load),
-    peers: Option<(Peers, Duration)>,
+    peers: Option<Peers>,
     commands: &mpsc::Receiver<Command>,
     sender: &Sender,
 ) -> Report {
@@ -153,7 +151,7 @@ struct OwnFigures<'a> {
     offer: &'a OfferedLoad,
     sender: &'a Sender,
     /// The connections to watch, and how often, until the load begins.
-    peers: Option<(Peers, Duration)>,
+    peers: Option<Peers>,
     connections: Option<OwnConnections>,
     watch: Option<GeneratorWatch>,
     mark: Option<UsageMark>,

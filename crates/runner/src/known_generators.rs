@@ -4,23 +4,24 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use engine::{GeneratorEnd, Part};
 use measure::{
-    ClockComparison, ConnectionsReading, Edges, GeneratorClock, GeneratorLoss, GeneratorStall,
-    HostFacts, Interval, Nanos, Operation, Phase, ProcessIdentity, Tally,
+    ClockComparison, ConnectionsReading, Edges, Generator, GeneratorClock, GeneratorLoss,
+    GeneratorStall, HostFacts, Interval, Nanos, Operation, Phase, ProcessIdentity, Tally,
 };
 use record::{ClientUsage, GeneratorRecord};
 
-use super::message::Watched;
-use super::own_connections::Told;
+/// What a generator tells of its connections: a reading, and whether it is the last, or why there is none.
+pub type ToldConnections = Result<(ConnectionsReading, bool), String>;
 
 /// The generators of one load. Clones share it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct KnownGenerators(Arc<Mutex<Vec<Known>>>);
+pub struct KnownGenerators(Arc<Mutex<Vec<Known>>>);
 
 #[derive(Debug)]
 struct Known {
     record: GeneratorRecord,
     process: Option<ProcessIdentity>,
-    connections: Option<Told>,
+    /// What it has told last of its connections to the system.
+    connections: Option<ToldConnections>,
     /// The sum of its measured intervals.
     total: Tally,
     edges: Edges,
@@ -32,7 +33,7 @@ impl KnownGenerators {
     }
 
     /// Adds the next generator, before the load.
-    pub(super) fn add(
+    pub fn add(
         &self,
         name: &str,
         (host, process, clock): (&HostFacts, Option<&ProcessIdentity>, ClockComparison),
@@ -53,7 +54,7 @@ impl KnownGenerators {
     }
 
     /// The processes of the generators, as far as they are known.
-    pub(crate) fn processes(&self) -> Vec<ProcessIdentity> {
+    pub fn processes(&self) -> Vec<ProcessIdentity> {
         self.all().iter().filter_map(|one| one.process.clone()).collect()
     }
 
@@ -63,13 +64,15 @@ impl KnownGenerators {
         }
     }
 
-    pub(crate) fn interval(&self, generator: usize, part: &Interval) {
+    /// A generator has counted a part of an interval.
+    pub fn interval(&self, generator: usize, part: &Interval) {
         if part.phase == Phase::Measure {
             self.with(generator, |one| one.total.merge(&part.tally));
         }
     }
 
-    pub(crate) fn end(&self, generator: usize, end: &GeneratorEnd<'_>) {
+    /// A generator is done.
+    pub fn end(&self, generator: usize, end: &GeneratorEnd<'_>) {
         self.with(generator, |one| {
             one.edges = end.edges.clone();
             one.record.lateness = end.lateness.clone();
@@ -78,7 +81,7 @@ impl KnownGenerators {
     }
 
     /// A generator is lost; returns its name.
-    pub(crate) fn lost(&self, generator: usize, at_ns: Nanos, reason: &str) -> String {
+    pub fn lost(&self, generator: usize, at_ns: Nanos, reason: &str) -> String {
         let loss = GeneratorLoss { at_ns, reason: reason.to_owned() };
         let mut name = String::new();
         self.with(generator, |one| {
@@ -88,20 +91,27 @@ impl KnownGenerators {
         name
     }
 
-    pub(super) fn watched(&self, generator: usize, watched: Watched) {
+    /// What a generator has seen of itself.
+    pub fn watched(
+        &self,
+        generator: usize,
+        watched: Option<Generator>,
+        usage: Option<ClientUsage>,
+    ) {
         self.with(generator, |one| {
-            one.record.generator = watched.generator;
-            one.record.usage = watched.usage;
+            one.record.generator = watched;
+            one.record.usage = usage;
         });
     }
 
-    pub(super) fn told_connections(&self, generator: usize, told: Told) {
+    /// A generator has told of its connections to the system.
+    pub fn told_connections(&self, generator: usize, told: ToldConnections) {
         self.with(generator, |one| one.connections = Some(told));
     }
 
     /// The connections of all generators together, by the last reading of each, or why they are not known; `None`
     /// until each has told its own. A lost generator counts as far as it has told.
-    pub(crate) fn connections(&self) -> Option<Result<ConnectionsReading, String>> {
+    pub fn connections(&self) -> Option<Result<ConnectionsReading, String>> {
         let mut readings = Vec::new();
         for one in self.all().iter() {
             match &one.connections {
@@ -115,7 +125,7 @@ impl KnownGenerators {
     }
 
     /// Whether no more readings of connections will come.
-    pub(crate) fn have_told_last_connections(&self) -> bool {
+    pub fn have_told_last_connections(&self) -> bool {
         let is_last = |one: &Known| {
             matches!(one.connections, Some(Ok((_, true)) | Err(_))) || one.record.lost.is_some()
         };
@@ -123,20 +133,21 @@ impl KnownGenerators {
     }
 
     /// The comparison with a generator's clock after the load.
-    pub(super) fn clock_after(&self, generator: usize, after: ClockComparison) {
+    pub fn clock_after(&self, generator: usize, after: ClockComparison) {
         self.with(generator, |one| {
             one.record.clock.iter_mut().for_each(|clock| clock.end = Some(after));
         });
     }
 
-    pub(super) fn lost_ones(&self) -> Vec<usize> {
+    /// The generators that are lost.
+    pub fn lost_ones(&self) -> Vec<usize> {
         let all = self.all();
         let lost = all.iter().enumerate().filter(|(_, one)| one.record.lost.is_some());
         lost.map(|(generator, _)| generator).collect()
     }
 
     /// Times in which none of the generators ran: when one did, it saw what the system did.
-    pub(crate) fn own_stalls(&self) -> Vec<GeneratorStall> {
+    pub fn own_stalls(&self) -> Vec<GeneratorStall> {
         let all = self.all();
         let of = |one: &Known| one.record.generator.as_ref().map(|it| it.stalls.clone());
         // Of a lost generator nothing is known.
@@ -146,14 +157,15 @@ impl KnownGenerators {
 
     /// The use of all generators together, with the most memory of one; `None` when it is not known of one. A lost generator
     /// counts as far as it has told.
-    pub(crate) fn usage(&self) -> Option<ClientUsage> {
+    pub fn usage(&self) -> Option<ClientUsage> {
         let all = self.all();
         let told = all.iter().filter(|one| one.record.lost.is_none() || one.record.usage.is_some());
         let each = told.map(|one| one.record.usage).collect::<Option<Vec<_>>>()?;
         ClientUsage::sum(&each)
     }
 
-    pub(crate) fn records(&self, operations: &[Operation]) -> Vec<GeneratorRecord> {
+    /// The generators for the record.
+    pub fn records(&self, operations: &[Operation]) -> Vec<GeneratorRecord> {
         let record = |one: &Known| {
             let mut record = one.record.clone();
             record.count(operations, &one.total, &one.edges);
@@ -175,7 +187,7 @@ fn overlaps(one: &[GeneratorStall], other: &[GeneratorStall]) -> Vec<GeneratorSt
 
 #[cfg(test)]
 mod tests {
-    use measure::{Generator, LatencyHistogram, OperationId, OperationKind};
+    use measure::{LatencyHistogram, OperationId, OperationKind};
 
     use super::*;
 
@@ -248,16 +260,16 @@ mod tests {
                 end_ns: *end_ns,
             };
             let stalls = times.iter().map(stall).collect();
-            Watched { generator: Some(Generator { stalls, ..Generator::default() }), usage: None }
+            Some(Generator { stalls, ..Generator::default() })
         };
         let known = known(3);
-        known.watched(0, stalls(&[(10, 20), (50, 90)]));
+        known.watched(0, stalls(&[(10, 20), (50, 90)]), None);
         assert_eq!(known.own_stalls().len(), 2, "of the others nothing is known");
-        known.watched(1, stalls(&[(15, 60), (80, 99)]));
+        known.watched(1, stalls(&[(15, 60), (80, 99)]), None);
         let times: Vec<(Nanos, Nanos)> =
             known.own_stalls().iter().map(|stall| (stall.start_ns, stall.end_ns)).collect();
         assert_eq!(times, [(15, 20), (50, 60), (80, 90)]);
-        known.watched(2, stalls(&[]));
+        known.watched(2, stalls(&[]), None);
         assert_eq!(known.own_stalls(), []);
     }
 }

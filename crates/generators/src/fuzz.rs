@@ -4,11 +4,10 @@ use std::sync::mpsc;
 
 use engine::{FromGenerator as EngineMessage, Part};
 use measure::{ClockComparison, HostFacts, Operation, OperationKind};
+use runner::{KnownGenerators, STALLS_MAX};
 
-use super::KnownGenerators;
-use super::member::Sink;
-use super::message::FromGenerator;
-use crate::generator_watch::STALLS_MAX;
+use crate::member::Sink;
+use crate::message::FromGenerator;
 
 fuzzing::targets! {
     generator_messages: messages;
