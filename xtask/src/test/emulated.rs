@@ -255,7 +255,7 @@ mod tests {
     #[test]
     fn the_load_is_the_sum_of_generators_on_two_processors() {
         let check = |processor: &str, parts: [u64; 2], all: u64| {
-            let generators = ["x86_64", processor].iter().zip(parts).map(|(processor, part)| {
+            let generators = ["x86_64", processor].into_iter().zip(parts).map(|(processor, part)| {
                 json!({ "host": { "processor": processor }, "transactions": part })
             });
             let generators: Vec<Value> = generators.collect();
