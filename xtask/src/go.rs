@@ -4,11 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::Context;
-use system::Daemon;
-use system::mariadb::USER;
 
 use crate::interrupt::Interrupt;
-use crate::{paths, servers, shell};
+use crate::{paths, shell};
 
 /// The version of Go that also builds TiDB, so that only one has to be downloaded.
 const TOOLCHAIN: &str = "go1.25.12";
@@ -77,13 +75,6 @@ impl GoProgram {
             .with_context(|| format!("cannot build {}", self.module))?;
         Ok(program)
     }
-}
-
-/// A task of go-tpc, such as `tpch prepare`, on one of our servers.
-pub(crate) fn go_tpc(program: &Path, server: &Daemon, task: &str, options: &str) -> Command {
-    let (port, password) = (server.port(), servers::password(server));
-    let login = format!("--host 127.0.0.1 --port {port} --user {USER} --password {password}");
-    shell::with(Command::new(program), &format!("{task} {login} {options}"))
 }
 
 /// A command of Go in the folder of a module.

@@ -28,15 +28,9 @@ pub(crate) enum FromGenerator {
     /// A report on a load.
     Report { load: u64, report: Report },
     /// What its kernel counts of its connections to the system.
-    Connections {
-        load: u64,
-        told: Result<ToldReading, String>,
-    },
+    Connections { load: u64, told: Result<ToldReading, String> },
     /// What the generator has seen of itself, before its last report.
-    Watched {
-        load: u64,
-        watched: Box<Watched>,
-    },
+    Watched { load: u64, watched: Box<Watched> },
 }
 
 /// What a generator has seen of itself during a load.

@@ -152,8 +152,8 @@ fn is_connection_lost(outcome: &Result<Outcome, TrialError>) -> bool {
     failure.key.class.breaks_connection()
 }
 
-fn is_blocking(access: &Access) -> bool {
-    matches!(access, Access::Database(target) if target.capabilities().is_blocking)
+fn is_embedded(access: &Access) -> bool {
+    matches!(access, Access::Database(target) if target.capabilities().is_embedded)
 }
 
 /// Writes the engine's counts to the record, and reports them as progress.

@@ -38,7 +38,6 @@ pub use catalogue::{WorkloadInfo, catalogue, read};
 pub use context::{LoadKey, WorkloadContext};
 pub use export::Export;
 pub use load_part::LoadPart;
-pub use options::OptionInfo;
 pub use parts::{LoadInParts, Sharing};
 pub use progress::LoadProgress;
 pub use rpc::Rpc;

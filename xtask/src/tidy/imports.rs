@@ -40,8 +40,19 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
-            "plan", "measure", "net", "driver", "engine", "workload", "system", "remote",
-            "analysis", "record", "report", "runner", "generators",
+            "plan",
+            "measure",
+            "net",
+            "driver",
+            "engine",
+            "workload",
+            "system",
+            "remote",
+            "analysis",
+            "record",
+            "report",
+            "runner",
+            "generators",
         ],
     ),
 ];

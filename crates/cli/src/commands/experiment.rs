@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use driver::mysql::set_environment_password;
+use driver::set_environment_passwords;
 use generators::Fleet;
 use plan::{Plan, SeekPlan, Source, Trial, show_duration};
 use record::RunStatus;

@@ -11,7 +11,8 @@ use serde::de::DeserializeOwned;
 use super::*;
 use crate::report::{UnitCommand, UnitReport};
 use crate::{
-    Command, FromGenerator, GeneratorLink, Generators, Part, Report, TrialError, coordinate, serve,
+    Command, FromGenerator, GeneratorLink, Generators, News, Part, Report, TrialError, coordinate,
+    serve,
 };
 
 const S: Nanos = 1_000 * MS;
