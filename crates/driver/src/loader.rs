@@ -1,41 +1,9 @@
 //! Loads many rows into one table.
 
-use measure::{Failure, LatencyHistogram, Nanos};
-use net::Clock;
+use measure::Failure;
 
+use crate::insert_timer::Added;
 use crate::{Value, mysql, sqlite};
-
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Added {
-    pub rows: u64,
-    /// Time of each INSERT, from its sending to its answer.
-    pub inserts: LatencyHistogram,
-}
-
-#[derive(Debug)]
-pub(crate) struct InsertTimer {
-    clock: Clock,
-    inserts: LatencyHistogram,
-}
-
-impl InsertTimer {
-    pub(crate) fn new() -> Self {
-        Self { clock: Clock::monotonic(), inserts: LatencyHistogram::new() }
-    }
-
-    pub(crate) fn now(&self) -> Nanos {
-        self.clock.now()
-    }
-
-    /// Counts an INSERT that was sent at `sent` and has been answered.
-    pub(crate) fn answered(&mut self, sent: Nanos) {
-        self.inserts.record(self.clock.now().saturating_sub(sent));
-    }
-
-    pub(crate) fn added(&mut self, rows: u64) -> Added {
-        Added { rows, inserts: std::mem::take(&mut self.inserts) }
-    }
-}
 
 /// Adds rows to a table in the fastest way that the session has. Over the network these are INSERTs of many
 /// rows, prepared or as text (docs/sysbench.md has the figures), or LOAD DATA LOCAL where the target allows it; on an embedded database an INSERT for each row.

@@ -4,7 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
-use crate::Load;
+use measure::Operation;
+
 use crate::control::{Control, Message};
 use crate::offer::OfferedLoad;
 
@@ -13,24 +14,10 @@ pub(crate) struct Assignment<'a> {
     pub(crate) worker: usize,
     pub(crate) workers: usize,
     pub(crate) offer: &'a OfferedLoad,
-    pub(crate) load: &'a dyn Load,
+    /// The operations of the load.
+    pub(crate) operations: &'a [Operation],
+    /// The worker's clients: each worker has a consecutive range, all of about the same size.
+    pub(crate) clients: Range<usize>,
     pub(crate) control: Arc<Control>,
     pub(crate) out: Sender<Message>,
-}
-
-impl Assignment<'_> {
-    /// The worker's clients: each worker has a consecutive range, all of about the same size.
-    pub(crate) fn clients(&self) -> Range<usize> {
-        let first_of =
-            |worker: usize| first_client(self.load, self.offer.clients, (worker, self.workers));
-        first_of(self.worker)..first_of(self.worker + 1)
-    }
-}
-
-pub(crate) fn first_client(
-    load: &dyn Load,
-    clients: usize,
-    (worker, workers): (usize, usize),
-) -> usize {
-    load.align(worker * clients / workers)
 }

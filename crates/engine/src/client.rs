@@ -34,6 +34,15 @@ pub trait Load: Sync {
     }
 }
 
+/// The first client of one of `workers` workers.
+pub(crate) fn first_client(
+    load: &dyn Load,
+    clients: usize,
+    (worker, workers): (usize, usize),
+) -> usize {
+    load.align(worker * clients / workers)
+}
+
 /// What the generators of a load tell each other while it runs.
 pub trait News {
     /// What the others must know of this one. Told with each interval that is closed.

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use crate::assignment::first_client;
+use crate::client::first_client;
 use crate::{Load, OfferedLoad, Pacing};
 
 /// The workers of one generator, of all workers of a load.

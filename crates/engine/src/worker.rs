@@ -47,7 +47,8 @@ fn work(assignment: &Assignment<'_>, load: &dyn Load, origin: Instant) -> Result
     let _ = assignment.out.send(Message::Up { remote: runtime.remote() });
     let blocked = Rc::clone(&state);
     let _check = BlockingCheck::set(move || blocked.tick().is_none());
-    load.clients(Clients::new(&mut runtime, Rc::clone(&state), assignment.clients()));
+    let clients = assignment.clients.clone();
+    load.clients(Clients::new(&mut runtime, Rc::clone(&state), clients));
     let result = runtime.run(|| state.tick());
     state.close_last();
     state.send(state.done());

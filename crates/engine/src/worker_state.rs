@@ -78,9 +78,8 @@ pub(crate) struct WorkerState {
 
 impl WorkerState {
     pub(crate) fn new(assignment: &Assignment<'_>, handle: Handle) -> Self {
-        let Assignment { worker, workers, offer, load, .. } = *assignment;
-        let operations = load.operations();
-        let clients = assignment.clients();
+        let Assignment { worker, workers, offer, operations, .. } = *assignment;
+        let clients = &assignment.clients;
         Self {
             handle,
             gate: Gate::default(),

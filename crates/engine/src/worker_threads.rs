@@ -12,6 +12,7 @@ use measure::{Failure, Phase};
 use net::{Clock, Nanos, Remote};
 
 use crate::assignment::Assignment;
+use crate::client::first_client;
 use crate::control::{Control, Message};
 use crate::steering::{AllGone, Ending, Steering, Told};
 use crate::worker::spawn;
@@ -34,11 +35,13 @@ pub(crate) fn spawn_part<'scope, 'env>(
 ) -> (Threads<'scope>, io::Result<()>) {
     let mut threads = Vec::with_capacity(part.workers);
     let started = part.workers().try_for_each(|worker| {
+        let first_of = |worker| first_client(load, offer.clients, (worker, part.of));
         let assignment = Assignment {
             worker,
             workers: part.of,
             offer,
-            load,
+            operations: load.operations(),
+            clients: first_of(worker)..first_of(worker + 1),
             control: Arc::clone(control),
             out: out.clone(),
         };

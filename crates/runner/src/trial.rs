@@ -11,7 +11,7 @@ use measure::{
     Edges, FailureExamples, Generator, GeneratorStall, Interval, LatencyHistogram, Nanos,
     Operation, Outage, Phase,
 };
-use plan::{LoadPlan, Trial};
+use plan::{LoadPlan, Trial, WarmUp};
 use record::{
     ClientRecord, ClientUsage, GeneratorRecord, PhaseRecord, RecordError, RunWriter, TrialEnd,
     TrialHeader, TrialStatus, TrialWriter,
@@ -59,19 +59,9 @@ pub(crate) fn run(
     };
     let offer = offer::of_trial(experiment, trial, warm_up, (test_bed.access(), &loops));
     let others = processes.map(|it| (it, SharedTrial::of(experiment, trial, test_bed)));
-    let mut header = TrialHeader {
-        identity: test_bed.identity().clone(),
-        is_embedded: is_embedded(test_bed.access()),
-        operations: load.operations().to_vec(),
-        beside,
-        ..bare_header(experiment, trial, warm_up)
-    };
+    let mut header = header(experiment, trial, warm_up, test_bed, beside);
+    header.operations = load.operations().to_vec();
     header.load.threads = offer.threads();
-    if !header.beside.is_empty() {
-        let names = header.beside.join(", ");
-        header.load.description.push_str(&format!(", with {names} up beside it"));
-    }
-    header.load.calls = calls(experiment, trial, test_bed);
     let mut recorder = writer.begin_trial(&header)?;
     for phase in ready {
         recorder.phase(phase.clone())?;
@@ -150,6 +140,27 @@ fn is_connection_lost(outcome: &Result<Outcome, TrialError>) -> bool {
         _ => return false,
     };
     failure.key.class.breaks_connection()
+}
+
+fn header(
+    experiment: &Experiment,
+    trial: Trial,
+    warm_up: WarmUp,
+    test_bed: &TestBed<'_>,
+    beside: Vec<String>,
+) -> TrialHeader {
+    let mut header = TrialHeader {
+        identity: test_bed.identity().clone(),
+        is_embedded: is_embedded(test_bed.access()),
+        beside,
+        ..bare_header(experiment, trial, warm_up)
+    };
+    if !header.beside.is_empty() {
+        let names = header.beside.join(", ");
+        header.load.description.push_str(&format!(", with {names} up beside it"));
+    }
+    header.load.calls = calls(experiment, trial, test_bed);
+    header
 }
 
 fn is_embedded(access: &Access) -> bool {

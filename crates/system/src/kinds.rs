@@ -2,30 +2,14 @@
 
 use std::path::Path;
 
-use plan::declared::OptionList;
-use plan::{Options, Problem, SystemPlan, nearest};
+use plan::{Problem, SystemPlan, nearest};
 
+use crate::kind::Kind;
 use crate::options::BINARY;
 use crate::programs::is_executable;
 use crate::{
     System, echo, go_echo, mariadb, mysql, options, service, simulated, sqlite, tidb, tidb_cluster,
 };
-
-type Read = fn(&Options, &Path) -> Result<Box<dyn System>, Vec<Problem>>;
-
-/// A kind of system.
-pub struct Kind {
-    /// Its name in a plan and in `--system`.
-    pub name: &'static str,
-    /// A summary in one line.
-    pub summary: &'static str,
-    /// The argument of `--system` for it.
-    pub argument: &'static str,
-    /// The options that a plan can set for it.
-    pub options: OptionList,
-    /// Reads its options; relative paths are relative to the folder.
-    pub(crate) read: Read,
-}
 
 static KINDS: [&Kind; 12] = [
     &sqlite::KIND,

@@ -16,6 +16,7 @@ mod daemon;
 mod echo;
 mod go;
 pub mod go_echo;
+mod kind;
 mod kinds;
 mod log_tail;
 pub mod mariadb;
@@ -46,7 +47,8 @@ pub use contract::{Access, Offer, ProgressEvent, ProgressListener, System};
 pub use daemon::Daemon;
 pub use echo::{EchoOptions, EchoProcess, EchoServer};
 pub use go::go_program;
-pub use kinds::{Kind, catalogue, read};
+pub use kind::Kind;
+pub use kinds::{catalogue, read};
 pub use measure::Identity;
 pub use process::{
     PipedProcess, Pipes, ProcessReference, command, demand_cpus, reaching_command,

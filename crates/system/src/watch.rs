@@ -9,10 +9,12 @@ pub(crate) mod exposition;
 #[cfg(test)]
 mod fuzz;
 mod host;
+mod kinds;
 mod left_out;
 pub(crate) mod panels;
 mod process;
 mod server;
+mod statement_counter;
 mod statements;
 pub(crate) mod stores;
 
@@ -20,7 +22,7 @@ pub use discover::{
     own_boot, own_identity, processes_by_name, processes_with, server_processes, with_descendants,
 };
 pub use host::{HostWatch, LOOK_PERIOD};
-pub use panels::server_kinds;
+pub use kinds::server_kinds;
 pub use server::{ServerWatch, read_page};
-pub(crate) use statements::StatementCounter;
+pub(crate) use statement_counter::StatementCounter;
 pub use statements::{StatementCounters, StatementPages};

@@ -127,14 +127,15 @@ impl Room {
         if names.declared.contains(first) {
             return Some(own);
         }
-        let import = names.imported.iter().find(|(name, _)| name == first);
-        if let Some((_, target)) = import {
+        module.push(first.clone());
+        // A function and a module may have the same name; only the module has names below it.
+        if !rest.is_empty() && self.0.contains_key(&module) {
+            return self.below(module, rest, hops);
+        }
+        if let Some((_, target)) = names.imported.iter().find(|(name, _)| name == first) {
             return self.declares(own, &[target, rest].concat(), hops);
         }
-        let from_globs =
-            || names.globs.iter().find_map(|glob| self.declares(own, &[glob, path].concat(), hops));
-        module.push(first.clone());
-        if self.0.contains_key(&module) { self.below(module, rest, hops) } else { from_globs() }
+        names.globs.iter().find_map(|glob| self.declares(own, &[glob, path].concat(), hops))
     }
 }
 

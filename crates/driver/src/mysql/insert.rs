@@ -7,7 +7,7 @@ use super::codec::{
 };
 use super::session::Session;
 use crate::Value;
-use crate::loader::{Added, InsertTimer};
+use crate::insert_timer::{Added, InsertTimer};
 
 /// The approximate length of one statement: well below the smallest usual max_allowed_packet, 1 MiB.
 const STATEMENT_BYTES: usize = 512 * 1024;

@@ -14,7 +14,7 @@ use super::codec::{
 use super::insert::not_finite;
 use super::session::Session;
 use crate::Value;
-use crate::loader::{Added, InsertTimer};
+use crate::insert_timer::{Added, InsertTimer};
 
 /// The length of a packet of rows: well below the smallest usual max_allowed_packet, 1 MiB.
 const PACKET_BYTES: usize = 256 * 1024;

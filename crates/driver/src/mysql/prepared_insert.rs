@@ -7,7 +7,7 @@ use super::codec::{ManyRows, RowArray, capability};
 use super::insert::{insert_into, not_finite};
 use super::session::{PreparedStatement, Session};
 use crate::Value;
-use crate::loader::{Added, InsertTimer};
+use crate::insert_timer::{Added, InsertTimer};
 
 /// The approximate length of a request: below any usual max_allowed_packet.
 const REQUEST_BYTES: usize = 256 * 1024;

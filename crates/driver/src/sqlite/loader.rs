@@ -4,7 +4,7 @@ use measure::Failure;
 
 use super::session::{Session, bind};
 use crate::Value;
-use crate::loader::{Added, InsertTimer};
+use crate::insert_timer::{Added, InsertTimer};
 
 /// Each transaction has so many rows, so that the write-ahead log stays small.
 const TRANSACTION_ROWS: u64 = 100_000;

@@ -1,7 +1,7 @@
 //! Plans are read into systems; errors in plans come with a correction.
 
 use plan::declared::infos;
-use plan::{Noise, PhaseSql, ServiceDistribution, SimulatedSystem, Stall};
+use plan::{Noise, Options, PhaseSql, ServiceDistribution, SimulatedSystem, Stall};
 
 use super::*;
 use crate::daemon::ignore_progress;

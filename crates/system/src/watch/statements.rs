@@ -8,6 +8,7 @@ use measure::QueryCounts;
 
 use super::exposition::{Line, lines};
 use super::read_page;
+use super::statement_counter::StatementCounter;
 use crate::{MetricsEndpoint, go_echo, tidb};
 
 /// The start time of the process, in seconds since 1970.
@@ -20,29 +21,6 @@ const KIND_BYTES_MAX: usize = 256;
 /// The counters of all servers that have one.
 const COUNTERS: [StatementCounter; 3] =
     [tidb::COUNTED_BY_TIDB, go_echo::COUNTED_BY_TRPC, go_echo::COUNTED_BY_GRPC];
-
-/// How the servers of one role count what clients sent them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct StatementCounter {
-    pub(crate) role: &'static str,
-    pub(crate) name: &'static str,
-    /// Its label for kinds of statements; none where all are of one kind.
-    pub(crate) label: &'static str,
-    pub(crate) reads: &'static [&'static str],
-    /// The kinds that write rows.
-    pub(crate) writes: &'static [&'static str],
-    /// Kinds that are counted though no client sent them.
-    pub(crate) ignored: &'static [&'static str],
-    /// Counters without kinds that are recorded beside it.
-    pub(crate) beside: &'static [&'static str],
-}
-
-impl StatementCounter {
-    /// A counter without kinds.
-    pub(crate) const fn plain(role: &'static str, name: &'static str) -> Self {
-        Self { role, name, label: "", reads: &[], writes: &[], ignored: &[], beside: &[] }
-    }
-}
 
 /// The pages of metrics on which the servers of a system count statements.
 #[derive(Clone, Debug, PartialEq, Eq)]
