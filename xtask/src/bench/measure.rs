@@ -79,7 +79,7 @@ impl Bench {
                     let of = self.rounds;
                     eprintln!("xtask: {name} round {} of {of}, {who}: {values:?}", round + 1);
                     let part = name.to_owned();
-                    self.results.add(Case { part, contestant, connections, round }, values);
+                    self.results.add(&Case { part, contestant, connections, round }, values);
                 }
             }
         }
@@ -212,7 +212,7 @@ impl Bench {
         for ((last, first), round) in last.iter().zip(&bytes).zip(0..) {
             let (part, contestant) = (name.to_owned(), contestant.clone());
             let case = Case { part, contestant, connections, round };
-            self.results.add(case, vec![(Quantity::MemoryGrowth, last / first)]);
+            self.results.add(&case, vec![(Quantity::MemoryGrowth, last / first)]);
         }
         Ok(())
     }

@@ -154,7 +154,7 @@ mod tests {
             for (contestant, value) in [("dyno", 2.0), ("floor", 1.0)] {
                 let (part, contestant) = ("pinned".to_owned(), contestant.to_owned());
                 let case = Case { part, contestant, connections: 16, round };
-                results.add(case, vec![(Quantity::CpuUsPerQuery, value)]);
+                results.add(&case, vec![(Quantity::CpuUsPerQuery, value)]);
             }
         }
         insta::assert_snapshot!(figures(&results), @r"

@@ -73,7 +73,7 @@ pub(super) struct Results(pub(super) Vec<Sample>);
 
 impl Results {
     /// Keeps what was measured of one contestant in one round.
-    pub(super) fn add(&mut self, case: Case, values: Values) {
+    pub(super) fn add(&mut self, case: &Case, values: Values) {
         let sample = |(quantity, value)| Sample { case: case.clone(), quantity, value };
         self.0.extend(values.into_iter().map(sample));
     }
@@ -196,11 +196,11 @@ mod tests {
             for (contestant, factor) in [("a floor", 0.5), ("dyno", 1.0)] {
                 let (part, contestant) = (part.clone(), contestant.to_owned());
                 let case = Case { part, contestant, connections: 16, round };
-                results.add(case, vec![(Quantity::CpuUsPerQuery, value * factor)]);
+                results.add(&case, vec![(Quantity::CpuUsPerQuery, value * factor)]);
             }
         }
         let point = Point { part, connections: 16, quantity: Quantity::CpuUsPerQuery };
-        assert_eq!(results.points(), [point.clone()]);
+        assert_eq!(results.points(), std::slice::from_ref(&point));
         let pair = ["dyno", "a floor"].map(str::to_owned);
         assert_eq!(results.contestants(&point), pair);
         assert_eq!(results.series(&point, "dyno"), [10.0, 20.0, 30.0]);

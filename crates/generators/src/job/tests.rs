@@ -87,9 +87,10 @@ fn rows(statements: &[String]) -> Vec<Vec<Datum>> {
     let url = server_url();
     let text =
         format!("[systems.s]\nkind = \"mysql\"\nurl = {url:?}\n[workloads.w]\nkind = \"ycsb/c\"\n");
-    let experiment = experiment(&text, Path::new("/"));
+    let source = Source { name: "x".to_owned(), text, folder: "/".into() };
+    let plan = Plan::parse(source).unwrap();
     let (stop, scratch) = (Stop::new(), tempfile::tempdir().unwrap());
-    let system = system::read(&experiment.plan().systems[0], Path::new("/"))
+    let system = system::read(&plan.systems[0], Path::new("/"))
         .unwrap_or_else(|problems| panic!("{problems:?}"));
     let timeouts = Timeouts { connect: Duration::from_secs(20), query: None };
     let running =
