@@ -5,14 +5,12 @@ use serde::{Deserialize, Serialize};
 /// One condition that a workload's data or its answers must satisfy, and what a check of it found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Condition {
-    /// What it is about.
     #[serde(default, skip_serializing_if = "ConditionSubject::is_data")]
     pub about: ConditionSubject,
     /// Its name, such as `3.3.2.1` or `Q14`.
     pub name: String,
     /// The condition itself, such as `W_YTD = sum(D_YTD)`.
     pub meaning: String,
-    /// The result of the check.
     #[serde(flatten)]
     pub verdict: ConditionResult,
 }

@@ -140,7 +140,6 @@ impl Options {
         self
     }
 
-    /// Whether there are no options.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }

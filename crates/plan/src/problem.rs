@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-/// One problem, at one place of the plan's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// Byte range in the source; `None` when something is missing from the plan.

@@ -53,7 +53,6 @@ pub struct ProbeRecord {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VariantRecord {
-    /// The system's name in the plan.
     pub of: String,
     pub name: String,
     /// Its position among the variants in the plan, from 0; the others are compared with the first.
@@ -186,7 +185,6 @@ pub struct ClientRecord {
     pub failure: Option<Failure>,
 }
 
-/// A trial that was read back.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrialRecord {
     pub header: TrialHeader,

@@ -129,7 +129,6 @@ fn offer_elsewhere(
     processes.offer((&shared, loops), load, &known, stop, kept)
 }
 
-/// Whether a lost connection ended the load.
 fn is_connection_lost(outcome: &Result<Outcome, TrialError>) -> bool {
     let failure = match outcome {
         Ok(Outcome {

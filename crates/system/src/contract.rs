@@ -29,7 +29,6 @@ impl Access {
     }
 }
 
-/// What a system offers to clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offer {
     Sql,

@@ -173,7 +173,6 @@ impl News for Inserts {
         self.own_next().map_or_else(Vec::new, news)
     }
 
-    /// The news of another generator.
     fn hear(&self, generator: usize, news: &[u64]) {
         let (Some(told), &[end, next]) = (self.told_ends.get(generator), news) else { return };
         told.fetch_max(end, Ordering::SeqCst);
