@@ -94,6 +94,7 @@ pub(crate) fn json(trial: &Trial<'_>) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Reading;
     use crate::sample;
 
     #[test]
@@ -108,10 +109,11 @@ mod tests {
                 timeout_ns: Some(2_000_000_000),
             });
         }
-        let digest = Digest::new(&run);
-        insta::assert_snapshot!(by_point(&digest).text());
+        let reading = Reading::new(&run);
+        let digest = &reading.digest;
+        insta::assert_snapshot!(by_point(digest).text());
         assert_eq!(json(&digest.trials[0]).unwrap()["connections"], 2);
-        assert!(crate::markdown(&digest).contains("## Calls\n"));
-        assert!(crate::html(&digest).contains("<h2>Calls</h2>"));
+        assert!(crate::markdown(&reading).contains("## Calls\n"));
+        assert!(crate::html(&reading).contains("<h2>Calls</h2>"));
     }
 }

@@ -129,6 +129,7 @@ mod tests {
     use measure::{CeilingRound, RoundTrips, Traffic};
 
     use super::*;
+    use crate::Reading;
     use crate::sample;
 
     /// A path that carries 1,000 and 4,000 requests a second at these sizes.
@@ -170,24 +171,25 @@ mod tests {
     fn every_view_tells_the_part_of_the_path_that_a_trial_reached() {
         let mut run = sample::run();
         run.trials[0].ceiling = Some(path());
-        let digest = Digest::new(&run);
+        let reading = Reading::new(&run);
+        let digest = &reading.digest;
         let trial = &digest.trials[0];
         let rate = trial.summary.queries_per_s;
         assert_eq!(part(trial, Mode::Single), Some(rate / 1_000.0));
         assert_eq!(part(trial, Mode::Pipelined), Some(rate / 4_000.0));
         assert_eq!(part(&digest.trials[1], Mode::Single), None);
-        insta::assert_snapshot!(by_trial(&digest).text(), @"
+        insta::assert_snapshot!(by_trial(digest).text(), @"
         trial                               request B  response B  queries/s  path/s, pipelined  reached  path/s, one in flight  reached
         sqlite oltp_point_select, 1 client        122          27        806              4,000     20 %                  1,000     81 %
         ");
-        let row = by_trial(&digest).text().lines().nth(1).unwrap().to_owned();
-        assert!(crate::terminal(&digest).contains(&row));
-        assert!(crate::markdown(&digest).contains("## What the paths to the systems carry"));
-        assert!(crate::html(&digest).contains("What the paths to the systems carry"));
-        let json: serde_json::Value = serde_json::from_str(&crate::json(&digest)).unwrap();
+        let row = by_trial(digest).text().lines().nth(1).unwrap().to_owned();
+        assert!(crate::terminal(&reading).contains(&row));
+        assert!(crate::markdown(&reading).contains("## What the paths to the systems carry"));
+        assert!(crate::html(&reading).contains("What the paths to the systems carry"));
+        let json: serde_json::Value = serde_json::from_str(&crate::json(&reading)).unwrap();
         assert_eq!(json["trials"][0]["ceiling_single_part"], rate / 1_000.0);
         assert_eq!(json["trials"][1]["ceiling_single_part"], serde_json::Value::Null);
-        let csv = crate::csv(&digest);
+        let csv = crate::csv(&reading);
         let head = csv.lines().next().unwrap();
         assert!(head.contains("ceiling_pipelined_part"), "{head}");
     }

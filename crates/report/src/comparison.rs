@@ -6,16 +6,11 @@ use analysis::{Comparison, LEVEL, ROUNDS_MIN, RoundFigure, Significance, compare
 use measure::RoundsRule;
 use record::VariantRecord;
 
-use crate::bounded;
 use crate::compared_figure::Figure;
-use crate::differences;
 use crate::digest::{Digest, Point, load_text};
 use crate::noise_floor;
 use crate::number::{TimeUnit, count};
-use crate::rounds;
 use crate::table::Table;
-use crate::variance::ratios;
-use crate::windows;
 
 use self::row::Compared;
 pub(crate) use self::row::Row;
@@ -32,11 +27,18 @@ pub(crate) struct Group<'d, 'a> {
     rows: &'d [Row],
 }
 
-/// Every group of variants of the run. What they are compared to is computed once, for all views.
-pub(crate) fn groups<'d, 'a>(digest: &'d Digest<'a>) -> Vec<Group<'d, 'a>> {
+/// What is compared in each group of variants of the run.
+pub(crate) fn compared(digest: &Digest<'_>) -> Vec<Vec<Row>> {
+    of_points(digest).iter().map(Group::compare_all).collect()
+}
+
+/// Every group of variants of the run, with what is compared in each.
+pub(crate) fn groups<'d, 'a>(
+    digest: &'d Digest<'a>,
+    compared: &'d [Vec<Row>],
+) -> Vec<Group<'d, 'a>> {
     let mut groups = of_points(digest);
-    let rows = digest.compared.get_or_init(|| groups.iter().map(Group::compare_all).collect());
-    for (group, rows) in groups.iter_mut().zip(rows) {
+    for (group, rows) in groups.iter_mut().zip(compared) {
         group.rows = rows;
     }
     groups
@@ -210,16 +212,6 @@ impl<'d, 'a> Group<'d, 'a> {
         if has_rate { self.latency() } else { Figure::Throughput }
     }
 
-    pub(crate) fn notes(&self) -> Vec<String> {
-        let noise = self.again.map(|_| noise_floor::NOTE.to_owned());
-        let windows = windows::note(self.digest);
-        let ended = rounds::ended(self).map(|ended| ended.text());
-        let [unknown, within] = [bounded::unknown(self), bounded::within(self)];
-        let rounds = [windows, ended, self.too_few_rounds(), unknown, within];
-        let below = [ratios::note(self), noise];
-        rounds.into_iter().chain(below).flatten().collect()
-    }
-
     /// What too few rounds mean, when some point has too few of them.
     pub(crate) fn too_few_rounds(&self) -> Option<String> {
         if self.rule().is_some() {
@@ -319,24 +311,6 @@ impl<'d, 'a> Group<'d, 'a> {
         rows
     }
 
-    /// The facts of the variants' identities that are not the same for all of them: a row for each, a column for each
-    /// variant.
-    pub(crate) fn differences(&self) -> Table {
-        let systems = self.digest.systems();
-        let facts = |name: &str| {
-            let system = self.points(name).first().map(|point| point.system);
-            let known = systems.iter().find(|(name, _)| Some(*name) == system);
-            known.map_or(Vec::new(), |(_, identity)| differences::facts(identity))
-        };
-        let columns: Vec<_> = self.names.iter().map(|name| (*name, facts(name))).collect();
-        differences::table(&columns)
-    }
-
-    /// The tables below that of the comparison, each with its caption; those that do not apply are empty.
-    pub(crate) fn tables_below(&self) -> [(&'static str, Table); 2] {
-        [(ratios::TITLE, ratios::table(self)), (DIFFERENCES, self.differences())]
-    }
-
     pub(crate) fn digest(&self) -> &'d Digest<'a> {
         self.digest
     }
@@ -358,8 +332,6 @@ impl<'d, 'a> Group<'d, 'a> {
         format!("{}: ratios to variant {}{crashed}", self.of, self.baseline())
     }
 }
-
-const DIFFERENCES: &str = "What distinguishes the variants";
 
 pub(crate) const NOTE: &str = "Ratios are geometric means over rounds, each of which measured every variant once, started afresh, in a \
      balanced order. Beside each ratio are the figures that it is made of: geometric means over the rounds in which \

@@ -10,15 +10,15 @@ mod words;
 #[cfg(test)]
 mod tests;
 
-use analysis::Value;
+use analysis::{Finding, Value};
 use serde_json::json;
 
+use crate::comparison::Group;
 use crate::digest::{Digest, Point, Trial};
+use crate::scaling::Sweep;
 use crate::template::{self, fill};
-use crate::{ceiling, comparison};
 
 pub(crate) use compared::of_loads;
-pub(crate) use swept::points_of;
 pub(crate) use trials::{behind_all, none_believed, not_valid, reasons};
 pub(crate) use words::Code;
 
@@ -66,29 +66,15 @@ impl Place {
         }
     }
 
-    fn heading(self, digest: &Digest<'_>) -> String {
+    /// The section that has its figures.
+    pub(crate) fn section(self) -> &'static str {
         match self {
-            Self::Workload(at) => {
-                digest.workloads().get(at).map_or(String::new(), |name| digest.caption(name))
-            }
-            Self::Variants(at) => {
-                comparison::groups(digest).get(at).map_or(String::new(), comparison::Group::caption)
-            }
-            Self::Seek(_) => "Capacity".to_owned(),
-            Self::Trial(at) => digest.caption(&digest.trials[at].record.header.workload.name),
-            Self::Ceilings => ceiling::TITLE.to_owned(),
-            Self::Warnings => "Read with care".to_owned(),
+            Self::Workload(_) | Self::Trial(_) => "results",
+            Self::Variants(_) => "compared",
+            Self::Seek(_) => "capacity",
+            Self::Ceilings => "ceilings",
+            Self::Warnings => "care",
         }
-    }
-
-    /// The address of that heading: as GitHub makes it, of the letters, digits, hyphens and underscores of the
-    /// heading.
-    pub(crate) fn anchor(self, digest: &Digest<'_>) -> String {
-        let kept = |c: char| match c {
-            ' ' => Some('-'),
-            _ => (c.is_alphanumeric() || c == '-' || c == '_').then_some(c),
-        };
-        self.heading(digest).to_lowercase().chars().filter_map(kept).collect()
     }
 }
 
@@ -113,32 +99,33 @@ impl Conclusion {
     }
 }
 
-/// Every conclusion of a run: the answers first, then what not to believe. They are drawn once, for all views.
-pub(crate) fn all<'d>(digest: &'d Digest<'_>) -> &'d [Conclusion] {
-    digest.conclusions.get_or_init(|| drawn(digest))
-}
-
-fn drawn(digest: &Digest<'_>) -> Vec<Conclusion> {
+/// Every conclusion of a run: the answers first, then what not to believe.
+pub(crate) fn drawn(
+    digest: &Digest<'_>,
+    groups: &[Group<'_, '_>],
+    sweeps: &[Sweep],
+    findings: &[Finding],
+) -> Vec<Conclusion> {
     let mut answers = measured::seeks(digest);
-    answers.extend(compared::all(digest));
-    answers.extend(swept::all(digest));
-    answers.extend(measured::others(digest));
+    answers.extend(compared::all(digest, groups));
+    answers.extend(swept::all(digest, sweeps));
+    answers.extend(measured::others(digest, sweeps));
     answers.extend(measured::sets_of_queries(digest));
     answers.extend(measured::ceiling(digest));
     if answers.is_empty() {
         answers.push(trials::nothing(digest));
     }
-    answers.extend(trials::all(digest));
+    answers.extend(trials::all(digest, findings));
     answers
 }
 
-pub(crate) fn json(digest: &Digest<'_>) -> Vec<serde_json::Value> {
+pub(crate) fn json(conclusions: &[Conclusion]) -> Vec<serde_json::Value> {
     let one = |conclusion: &Conclusion| {
         let mut value = conclusion.json();
         value["chart"] = conclusion.place.map(Place::id).into();
         value
     };
-    all(digest).iter().map(one).collect()
+    conclusions.iter().map(one).collect()
 }
 
 fn text(text: impl Into<String>) -> Value {

@@ -86,7 +86,8 @@ mod tests {
     use record::{Counted, Run};
 
     use super::*;
-    use crate::digest::Digest;
+    use crate::Reading;
+
     use crate::sample;
 
     fn checked(check: CrossCheck) -> Run {
@@ -103,7 +104,8 @@ mod tests {
             by_server: QueryCounts { read: 14_007, write: 4_000, other: 2_000 },
             counters: vec![("Com_select".to_owned(), 14_007), ("Questions".to_owned(), 20_010)],
         }));
-        let digest = Digest::new(&run);
+        let reading = Reading::new(&run);
+        let digest = &reading.digest;
         insta::assert_snapshot!(table(&digest.trials[0]).text(), @r"
         statements, warm-up included    dyno  server  difference
         all                           20,000  20,007          +7
@@ -113,10 +115,10 @@ mod tests {
         Com_select                            14,007
         Questions                             20,010
         ");
-        let text = crate::terminal(&digest);
+        let text = crate::terminal(&reading);
         assert!(text.contains("The server ran statements that were not dyno's"), "{text}");
         assert!(text.contains("+7 statements"), "{text}");
-        assert!(crate::html(&digest).contains("Cross-check with the server"));
+        assert!(crate::html(&reading).contains("Cross-check with the server"));
         assert_eq!(json(&digest.trials[0])["difference"], 7);
     }
 
@@ -126,8 +128,9 @@ mod tests {
             reason: "the server was restarted".to_owned(),
             by_dyno: QueryCounts { read: 14, write: 4, other: 2 },
         });
-        let digest = Digest::new(&run);
+        let reading = Reading::new(&run);
+        let digest = &reading.digest;
         assert!(table(&digest.trials[0]).is_empty());
-        assert!(crate::html(&digest).contains("could not be compared: the server was restarted."));
+        assert!(crate::html(&reading).contains("could not be compared: the server was restarted."));
     }
 }

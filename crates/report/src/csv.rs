@@ -3,7 +3,7 @@
 mod columns;
 mod watch;
 
-use crate::digest::Digest;
+use crate::reading::Reading;
 use crate::visible::visible;
 use columns::{Row, columns};
 
@@ -12,7 +12,8 @@ pub use watch::watch_csv;
 /// A row for each trial with `TOTAL` in `operation`, then one for each of its operations. Rows of
 /// operations leave the figures of a whole trial empty. `failed` of a whole trial includes time-outs. Lines end
 /// as RFC 4180 requires; numbers are in full, units are in the column heads.
-pub fn csv(digest: &Digest<'_>) -> String {
+pub fn csv(reading: &Reading<'_>) -> String {
+    let digest = &reading.digest;
     let columns = columns(&digest.run.header.percentiles);
     let row = |row: &Row<'_>| line(columns.iter().map(|column| (column.cell)(row)));
     let mut out = line(columns.iter().map(|column| column.head.clone()));
@@ -54,13 +55,13 @@ mod tests {
 
     #[test]
     fn a_run_as_csv() {
-        insta::assert_snapshot!(csv(&Digest::new(&sample::run())).replace("\r\n", "\n"));
+        insta::assert_snapshot!(csv(&Reading::new(&sample::run())).replace("\r\n", "\n"));
     }
 
     #[test]
     fn missing_values_are_empty_cells_not_zeros() {
         let run = sample::failed();
-        let text = csv(&Digest::new(&run));
+        let text = csv(&Reading::new(&run));
         let mut lines = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
         let heads = lines.next().unwrap();
         for row in lines {

@@ -2,12 +2,12 @@
 
 mod generators;
 mod points;
+pub(crate) mod probe;
 pub(crate) mod titles;
 mod validity;
 mod windows;
 
 use std::collections::BTreeSet;
-use std::sync::OnceLock;
 
 use analysis::{
     CountedStatements, DamagedFile, Estimate, Finding, JudgedProbe, Measured, Offered,
@@ -24,10 +24,6 @@ use record::{
     VariantRecord, on_all_cores,
 };
 
-use crate::comparison::Row;
-use crate::conclusion::Conclusion;
-use crate::noise_floor;
-use crate::scaling::Sweep;
 use generators::{clients_left, parts, usage_of};
 use points::points;
 
@@ -37,7 +33,7 @@ const UNBOUNDED: f64 = 1e300;
 /// The status of a trial whose record is damaged.
 const DAMAGED: &str = "damaged";
 
-/// A run, summarized once for all views.
+/// A run, summarized: what its record says of each trial and each load. [`crate::Reading`] draws on it.
 #[derive(Debug)]
 pub struct Digest<'a> {
     pub(crate) run: &'a Run,
@@ -46,14 +42,8 @@ pub struct Digest<'a> {
     /// Every combination of system, workload, clients and rate, in the order of the plan. Of a seek only the longer
     /// trials that confirm its result: its probes are no repetitions of one measurement.
     pub(crate) points: Vec<Point<'a>>,
-    /// Findings about the run as a whole and its machine.
+    /// Findings about the run as a whole and its machine, without those that compare variants.
     pub(crate) findings: Vec<Finding>,
-    /// What is compared in each group of variants; made when it is first asked for.
-    pub(crate) compared: OnceLock<Vec<Vec<Row>>>,
-    /// The sweeps over clients; fitted when they are first asked for.
-    pub(crate) sweeps: OnceLock<Vec<Sweep>>,
-    /// The conclusions; made when they are first asked for.
-    pub(crate) conclusions: OnceLock<Vec<Conclusion>>,
 }
 
 #[derive(Debug)]
@@ -104,16 +94,12 @@ impl<'a> Digest<'a> {
         let usable = run.header.environment.cpu.usable_threads;
         let trials: Vec<&'a TrialRecord> = run.trials.iter().collect();
         let trials = on_all_cores(&trials, |&record| {
-            let probe = crate::seek::judged(run, record);
+            let probe = probe::judged(run, record);
             Trial { probe, ..Trial::new(record, percentiles, usable) }
         });
         let points = points(&trials);
         let findings = check_run(&run_facts(run));
-        let (compared, sweeps, conclusions) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        let mut digest = Self { run, trials, points, findings, compared, sweeps, conclusions };
-        let of_variants = [noise_floor::findings(&digest), crate::windows::findings(&digest)];
-        digest.findings.extend(of_variants.into_iter().flatten());
-        digest
+        Self { run, trials, points, findings }
     }
 
     /// Names of systems in the order of the plan, each with its identity.
@@ -140,6 +126,12 @@ impl<'a> Digest<'a> {
             .map(|header| header.workload.name.as_str())
             .filter(|name| seen.insert(*name))
             .collect()
+    }
+
+    /// The points of a system under a workload that have figures.
+    pub(crate) fn points_of(&self, system: &str, workload: &str) -> Vec<&Point<'a>> {
+        let is_one = |point: &&Point<'_>| (point.system, point.workload) == (system, workload);
+        self.points.iter().filter(is_one).filter(|point| !point.counted.is_empty()).collect()
     }
 
     /// Whether any point was measured more than once.
@@ -249,7 +241,7 @@ impl<'a> Digest<'a> {
         let count = |status: &str| trials().filter(|it| it.status() == status).count();
         let told = ["crashed", "failed", DAMAGED].into_iter();
         let told = told.map(|status| (count(status), status)).filter(|(count, _)| *count > 0);
-        told.map(|(count, word)| format!(", {count} {word}")).collect()
+        told.map(|(count, word)| format!("{count} {word}")).collect::<Vec<_>>().join(", ")
     }
 
     /// A trial by its place in the experiment, with its repetition where points are measured more than once.
@@ -259,11 +251,6 @@ impl<'a> Digest<'a> {
         } else {
             trial.name()
         }
-    }
-
-    /// Which trials are doubtful or invalid, and why, in a line; `None` when all are valid.
-    pub fn not_valid(&self) -> Option<String> {
-        crate::conclusion::not_valid(self)
     }
 
     /// The run's title, or its plan's name.

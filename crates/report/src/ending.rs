@@ -125,6 +125,7 @@ mod tests {
     use measure::{PreciseFigure, SteadyState};
 
     use super::*;
+    use crate::Reading;
     use crate::sample;
 
     /// A run whose trials, of 3 s to measure after 2 s of warm-up, end like this one after the other.
@@ -172,7 +173,8 @@ mod tests {
         ];
         for (ends, told) in cases {
             let run = ended(&[ends]);
-            let digest = Digest::new(&run);
+            let reading = Reading::new(&run);
+            let digest = &reading.digest;
             let facts = facts(&digest.trials[0]);
             assert!(facts.len() == 1 && facts[0].1.ends_with(told), "{facts:?}");
             assert!(json(&digest.trials[0]).is_some());
@@ -186,27 +188,28 @@ mod tests {
     #[test]
     fn every_view_says_how_many_trials_ended_by_themselves() {
         let run = ended(&[steady(), DecidedEnds { warm_up: Some(NEVER), ..precise(Some(0.032)) }]);
-        let digest = Digest::new(&run);
-        let told = sentences(&digest);
+        let reading = Reading::new(&run);
+        let digest = &reading.digest;
+        let told = sentences(digest);
         assert!(told[0].starts_with("The load was steady before the measuring in 1 of 2 trials"));
         assert!(told[0].ends_with("; a drift of more than 3.1 % per minute would have been seen."));
         assert!(told[1].starts_with("Measured until p99 was within 5.0 %: in 1 of 1 trial after"));
         let views = [
-            crate::terminal::terminal(&digest),
-            crate::markdown::markdown(&digest),
-            crate::html::html(&digest),
+            crate::terminal::terminal(&reading),
+            crate::markdown::markdown(&reading),
+            crate::html::html(&reading),
         ];
         for view in views {
             assert!(view.contains("The load was steady before the measuring in 1 of 2 trials"));
             assert!(view.contains("was not steady when the measuring began"), "{view}");
         }
-        let value: Value = serde_json::from_str(&crate::json::json(&digest)).unwrap();
+        let value: Value = serde_json::from_str(&crate::json::json(&reading)).unwrap();
         let seen = &value["trials"][0]["decided_ends"]["warm_up"]["hidden_drift_per_minute"];
         assert_eq!(*seen, json!(0.031));
         let ends = &value["trials"][1]["decided_ends"];
         assert_eq!(ends["precision"]["half_width"], json!(0.032));
         assert_eq!(ends["warm_up"]["steady_from_ns"], Value::Null);
         assert_eq!(value["trials"][1]["warnings"][0]["code"], json!("never-steady"));
-        assert!(crate::csv::csv(&digest).contains("never-steady"));
+        assert!(crate::csv::csv(&reading).contains("never-steady"));
     }
 }

@@ -4,8 +4,9 @@ use analysis::{Code, Finding, Severity, Subject};
 use serde_json::json;
 
 use crate::digest::{Digest, Trial};
-use crate::seek;
 use crate::template::{self, fill, show};
+
+pub(crate) const TITLE: &str = "Read with care";
 
 /// Findings of one kind, from several trials.
 #[derive(Debug)]
@@ -28,15 +29,16 @@ impl Group {
     }
 }
 
-pub(crate) fn groups(digest: &Digest<'_>) -> Vec<Group> {
+/// The findings of all trials, then those of the run as a whole, the most serious first.
+pub(crate) fn groups(digest: &Digest<'_>, of_run: &[Finding]) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for trial in &digest.trials {
         let findings = trial.findings.iter();
-        for finding in findings.filter(|it| !seek::is_expected(trial, it.code)) {
+        for finding in findings.filter(|it| !trial.is_expected(it.code)) {
             add(&mut groups, finding, place(digest, trial, finding));
         }
     }
-    for finding in &digest.findings {
+    for finding in of_run {
         add(&mut groups, finding, figures(finding));
     }
     groups.sort_by_key(|group| group.severity);

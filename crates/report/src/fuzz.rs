@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use crate::csv::line;
 use crate::verdict::Verdict;
 use crate::{
-    BestTrial, Digest, Threshold, csv, html, json, markdown, open, sample, summary, visible,
+    BestTrial, Reading, Threshold, csv, html, json, markdown, open, sample, summary, visible,
     watch_csv,
 };
 
@@ -33,7 +33,7 @@ const SEPARATOR: u8 = 0x1e;
 thread_local! {
     static FOLDER: TempDir = tempfile::tempdir().expect("no folder for a record");
     /// The scripts in a page of the same dyno.
-    static SCRIPTS: usize = scripts(&html(&Digest::new(&sample::run())));
+    static SCRIPTS: usize = scripts(&html(&Reading::new(&sample::run())));
 }
 
 fn scripts(page: &str) -> usize {
@@ -46,16 +46,17 @@ fn views(bytes: &[u8]) -> Option<()> {
         write(folder.path(), bytes);
         open(folder.path()).ok()
     })?;
-    let digest = Digest::new(&run);
-    for text in [summary(&digest, None, Some(80)), markdown(&digest)] {
+    let reading = Reading::new(&run);
+    let digest = &reading.digest;
+    for text in [summary(&reading, None, Some(80)), markdown(&reading)] {
         assert_eq!(visible(&text), text, "a control character is shown");
     }
-    let _: serde_json::Value = serde_json::from_str(&json(&digest)).expect("the view is no JSON");
-    for table in [csv(&digest), watch_csv(&digest)] {
+    let _: serde_json::Value = serde_json::from_str(&json(&reading)).expect("the view is no JSON");
+    for table in [csv(&reading), watch_csv(digest)] {
         let rows = rows(&table);
         assert!(rows.iter().all(|row| row.len() == rows[0].len()), "a row has other columns");
     }
-    assert_eq!(scripts(&html(&digest)), SCRIPTS.with(|scripts| *scripts), "a text is a script");
+    assert_eq!(scripts(&html(&reading)), SCRIPTS.with(|scripts| *scripts), "a text is a script");
     Some(())
 }
 

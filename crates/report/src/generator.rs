@@ -66,19 +66,20 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::Reading;
     use crate::sample;
 
     /// The figures of the first trial in report.json.
-    fn for_programs(digest: &Digest<'_>) -> Value {
-        let report: Value = serde_json::from_str(&crate::json(digest)).unwrap();
+    fn for_programs(reading: &Reading<'_>) -> Value {
+        let report: Value = serde_json::from_str(&crate::json(reading)).unwrap();
         report["trials"][0]["generator"].clone()
     }
 
     #[test]
     fn a_stall_is_in_the_findings_the_plots_and_a_table() {
         let run = sample::stalled();
-        let digest = Digest::new(&run);
-        let page = crate::html(&digest);
+        let reading = Reading::new(&run);
+        let page = crate::html(&reading);
         for text in [
             "<rect class=\"shade stall\"",
             "</svg>dyno stood still</li>",
@@ -88,12 +89,12 @@ mod tests {
         ] {
             assert!(page.contains(text), "{text}");
         }
-        let text = crate::terminal(&digest);
+        let text = crate::terminal(&reading);
         assert!(
             text.contains("- dyno itself stood still for much of the time (invalid): "),
             "{text}"
         );
-        let generator = for_programs(&digest);
+        let generator = for_programs(&reading);
         let stalls = json!([{ "start_ns": 2_200_000_000_u64, "end_ns": 3_700_000_000_u64 }]);
         assert_eq!((&generator["stalls"], &generator["stalled"]), (&stalls, &json!(0.375)));
     }
@@ -102,11 +103,12 @@ mod tests {
     fn a_kernel_without_scheduler_statistics_is_told() {
         let mut run = sample::stalled();
         sample::generator_of(&mut run.trials[0]).workers.clear();
-        let digest = Digest::new(&run);
+        let reading = Reading::new(&run);
+        let digest = &reading.digest;
         let facts = facts(&digest.trials[0]);
         assert_eq!(facts[2], ("workers waited for a CPU", UNKNOWN.to_owned()));
-        assert_eq!(for_programs(&digest)["workers"], Value::Null);
-        assert!(!crate::terminal(&digest).contains("its workers waited"));
+        assert_eq!(for_programs(&reading)["workers"], Value::Null);
+        assert!(!crate::terminal(&reading).contains("its workers waited"));
     }
 
     #[test]
@@ -122,8 +124,9 @@ mod tests {
     fn a_trial_without_generators_has_no_such_figures() {
         let mut run = sample::stalled();
         run.trials[0].end.as_mut().unwrap().generators.clear();
-        let digest = Digest::new(&run);
-        assert_eq!((facts(&digest.trials[0]), for_programs(&digest)), (Vec::new(), Value::Null));
-        assert_eq!(line(&digest), None);
+        let reading = Reading::new(&run);
+        let digest = &reading.digest;
+        assert_eq!((facts(&digest.trials[0]), for_programs(&reading)), (Vec::new(), Value::Null));
+        assert_eq!(line(digest), None);
     }
 }

@@ -1,5 +1,6 @@
 //! The figures of one plan over its stored runs, and when they changed.
 
+mod chart;
 mod plan_text;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -19,7 +20,6 @@ use crate::run_comparison::{Difference, differences_of};
 
 pub use plan_text::PlanText;
 pub(crate) use plan_text::settings_lines;
-pub(crate) use views::{MISSING, change_text};
 
 /// A shorter series has no change point that either test could show.
 const RUNS_MIN: usize = 3;

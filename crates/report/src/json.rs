@@ -7,7 +7,8 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
 
 use crate::compared_figure::Figure;
-use crate::comparison::{self, Group};
+use crate::comparison::Group;
+use crate::comparison_notes;
 use crate::conclusion;
 use crate::confidence::{self, Estimated};
 use crate::cross_check;
@@ -21,6 +22,7 @@ use crate::member_exits;
 use crate::messages;
 use crate::noise_floor;
 use crate::number::percentile_name;
+use crate::reading::Reading;
 use crate::rounds;
 use crate::rules;
 use crate::scaling;
@@ -37,13 +39,13 @@ const VERSION: u32 = 1;
 
 /// One JSON object with the run, its points (systems x workloads x clients over repetitions) and its
 /// trials.
-pub fn json(digest: &Digest<'_>) -> String {
-    pretty_json(&Report(digest))
+pub fn json(reading: &Reading<'_>) -> String {
+    pretty_json(&Report(reading))
 }
 
 /// The report as one object. The objects of a large run take much more memory than their text, so that each trial is
 /// written before the next one is made.
-struct Report<'d, 'a>(&'d Digest<'a>);
+struct Report<'d, 'a>(&'d Reading<'a>);
 
 impl Serialize for Report<'_, '_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -51,7 +53,7 @@ impl Serialize for Report<'_, '_> {
         for (key, value) in &of_run(self.0) {
             object.serialize_entry(key, value)?;
         }
-        object.serialize_entry("trials", &Trials(self.0))?;
+        object.serialize_entry("trials", &Trials(&self.0.digest))?;
         let findings = self.0.findings.iter().map(finding::json);
         object.serialize_entry("warnings", &findings.collect::<Vec<_>>())?;
         object.end()
@@ -67,7 +69,8 @@ impl Serialize for Trials<'_, '_> {
     }
 }
 
-fn of_run(digest: &Digest<'_>) -> Map<String, Value> {
+fn of_run(reading: &Reading<'_>) -> Map<String, Value> {
+    let digest = &reading.digest;
     let run = digest.run;
     let header = &run.header;
     let fields = json!({
@@ -85,10 +88,10 @@ fn of_run(digest: &Digest<'_>) -> Map<String, Value> {
         "trials_planned": header.trials_planned,
         "environment": environment(&header.environment),
         "systems": digest.systems().into_iter().map(system).collect::<Vec<_>>(),
-        "conclusions": conclusion::json(digest),
-        "scalability": scaling::json(digest),
+        "conclusions": conclusion::json(&reading.conclusions),
+        "scalability": scaling::json(&reading.sweeps),
         "seek": seek::json(digest),
-        "variants": comparison::groups(digest).iter().map(variants).collect::<Vec<_>>(),
+        "variants": reading.groups().iter().map(variants).collect::<Vec<_>>(),
         "points": digest.points.iter().map(|p| point(digest, p)).collect::<Vec<_>>(),
     });
     match fields {
@@ -143,7 +146,7 @@ fn variants(group: &Group<'_, '_>) -> Value {
         "noise": noise,
         "rounds": rounds::ended(group).map(|ended| ended.json()),
         "too_few_rounds": group.too_few_rounds(),
-        "notes": group.notes(),
+        "notes": comparison_notes::notes(group),
     })
 }
 
@@ -491,13 +494,13 @@ mod tests {
         let mut run = sample::run();
         // One trial is enough to show the format.
         run.trials.truncate(1);
-        insta::assert_snapshot!(json(&Digest::new(&run)));
+        insta::assert_snapshot!(json(&Reading::new(&run)));
     }
 
     #[test]
     fn missing_values_are_null_not_zero() {
         let run = sample::failed();
-        let value: Value = serde_json::from_str(&json(&Digest::new(&run))).unwrap();
+        let value: Value = serde_json::from_str(&json(&Reading::new(&run))).unwrap();
         let latency = &value["trials"][0]["latency"];
         assert_eq!(latency["count"], 0);
         for figure in ["mean_ns", "min_ns", "max_ns"] {
@@ -509,7 +512,7 @@ mod tests {
 
     #[test]
     fn it_is_one_object_with_every_trial() {
-        let value: Value = serde_json::from_str(&json(&Digest::new(&sample::run()))).unwrap();
+        let value: Value = serde_json::from_str(&json(&Reading::new(&sample::run()))).unwrap();
         assert_eq!(value["trials"].as_array().unwrap().len(), 8);
         assert_eq!(value["points"][0]["transactions_per_s"]["repetitions"], 1);
     }

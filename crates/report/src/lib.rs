@@ -1,13 +1,14 @@
 //! Views of a record: terminal, Markdown, HTML with SVG, CSV, JSON.
 //!
-//! Every view is a pure function of a [`record::Run`], summarized once as a [`Digest`]: the same record always
-//! gives the same text. `analysis` computes the figures; `number` and `table` format them.
+//! Every view is a pure function of a [`record::Run`], read once as a [`Reading`]: the same record always gives the
+//! same text. `analysis` computes the figures, `sections` makes the document of them, and the views render it.
 
 mod bounded;
 mod calls;
 mod ceiling;
 mod compared_figure;
 mod comparison;
+mod comparison_notes;
 mod composite;
 mod conclusion;
 mod confidence;
@@ -15,6 +16,7 @@ mod cross_check;
 mod csv;
 mod differences;
 mod digest;
+mod document;
 mod ending;
 mod finding;
 #[cfg(test)]
@@ -35,11 +37,15 @@ mod number;
 mod operations;
 mod panels;
 mod planned;
+mod plots;
 mod pooling;
+mod reading;
 mod rounds;
 mod rules;
 mod run_comparison;
+mod run_findings;
 mod scaling;
+mod sections;
 mod seek;
 mod settings;
 mod spans;
@@ -74,6 +80,7 @@ pub use markdown::markdown;
 pub use number::{latency, number, several};
 pub use planned::{Planned, PlannedTrial};
 pub use pooling::{open, open_unwatched};
+pub use reading::Reading;
 pub use run_comparison::{Criteria, Outcome, Refusal, RunComparison, Selection, Threshold};
 pub use table::Table;
 pub use terminal::summary;

@@ -78,10 +78,11 @@ mod tests {
     use record::PhaseRecord;
 
     use super::*;
+    use crate::Reading;
     use crate::sample;
 
     /// The sample's run, whose first trial loaded 20,000 rows in 4 s with 100 INSERTs of 1 ms to 100 ms.
-    fn digest_of_a_load(check: impl FnOnce(&Digest<'_>)) {
+    fn reading_of_a_load(check: impl FnOnce(&Reading<'_>)) {
         let mut run = sample::run();
         let mut inserts = LatencyHistogram::new();
         (1..=100).for_each(|ms| inserts.record(ms * 1_000_000));
@@ -91,17 +92,17 @@ mod tests {
         let prepare =
             PhaseRecord { phase, started, duration, loaded_again: 0, loaded: Some(loaded) };
         run.trials[0].phases.insert(0, prepare);
-        check(&Digest::new(&run));
+        check(&Reading::new(&run));
     }
 
     #[test]
     fn a_load_has_its_rows_rate_and_the_times_of_its_inserts() {
-        digest_of_a_load(|digest| {
-            insta::assert_snapshot!(table(digest).text(), @"
+        reading_of_a_load(|reading| {
+            insta::assert_snapshot!(table(&reading.digest).text(), @"
             system  workload             rows    took  rows per s  INSERTs  mean ms  p50 ms  p95 ms  p99 ms  p99.9 ms  max ms
             sqlite  oltp_point_select  20,000  4.00 s       5,000      100     50.5    50.0    95.0    99.0       100     100
             ");
-            let json = json(&digest.trials[0], &[50.0]).unwrap();
+            let json = json(&reading.digest.trials[0], &[50.0]).unwrap();
             assert_eq!(
                 (&json["rows_per_s"], &json["inserts"]["count"]),
                 (&5000.0.into(), &100.into())
@@ -109,16 +110,16 @@ mod tests {
             // Three significant digits: at most 0.1 % above 50 ms.
             let median = json["inserts"]["percentiles"]["p50_ns"].as_u64().unwrap();
             assert!((50_000_000..=50_050_000).contains(&median), "{median}");
-            assert!(super::json(&digest.trials[1], &[50.0]).is_none());
+            assert!(super::json(&reading.digest.trials[1], &[50.0]).is_none());
         });
     }
 
     #[test]
     fn every_view_but_the_terminal_has_the_load() {
-        digest_of_a_load(|digest| {
-            assert!(crate::markdown(digest).contains("## Loading the data"));
-            assert!(crate::html(digest).contains("Loading the data"));
+        reading_of_a_load(|reading| {
+            assert!(crate::markdown(reading).contains("## Loading the data"));
+            assert!(crate::html(reading).contains("Loading the data"));
         });
-        assert!(!crate::html(&Digest::new(&sample::run())).contains("Loading the data"));
+        assert!(!crate::html(&Reading::new(&sample::run())).contains("Loading the data"));
     }
 }

@@ -9,9 +9,9 @@ use crate::number::{count, latency, number, percent};
 use crate::table::Table;
 use crate::watch::figure::whole;
 
-/// The meaning of the round trip, for the views that show it in a table.
-pub(crate) const ROUND_TRIP: &str =
-    "The round trip is TCP's own estimate, and contains part of the server's time.";
+pub(crate) const NOTE: &str = "Requests and responses in bytes as dyno hands them on and takes them. Segments are those of \
+                               TCP on dyno's own connections; what is not with data acknowledges, and carries \
+                               nothing. The round trip is TCP's own estimate, and contains part of the server's time.";
 
 /// Both directions, over the measured time of a trial.
 #[derive(Clone, Copy, Debug, PartialEq)]

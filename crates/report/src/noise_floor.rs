@@ -1,9 +1,7 @@
 //! The noise floor in words: how far a baseline that every round measured twice differs from itself.
 
-use analysis::{Comparison, Finding, Significance, check_baseline_again};
+use analysis::{Comparison, Significance};
 
-use crate::comparison::{Group, groups, place};
-use crate::digest::Digest;
 use crate::number::percent;
 
 pub(crate) const HEAD: &str = "noise floor";
@@ -35,18 +33,4 @@ pub(crate) fn is_within(found: &Comparison, floor: Option<f64>) -> Option<bool> 
 /// The mark of a verdict; empty where there is none.
 pub(crate) fn mark(is_within: Option<bool>) -> &'static str {
     if is_within == Some(true) { WITHIN } else { "" }
-}
-
-/// A warning for each load under which a baseline differs from itself.
-pub(crate) fn findings(digest: &Digest<'_>) -> Vec<Finding> {
-    let of_group = |group: &Group<'_, '_>| {
-        let Some(name) = group.again else { return Vec::new() };
-        let points = group.points(name);
-        let compared = points.iter().filter_map(|point| {
-            let figure = group.judged_by(&[point]);
-            Some((place(point, figure), group.compare(point, figure)?))
-        });
-        check_baseline_again(&compared.collect::<Vec<_>>(), group.least_difference())
-    };
-    groups(digest).iter().flat_map(of_group).collect()
 }

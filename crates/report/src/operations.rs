@@ -44,16 +44,10 @@ pub(crate) fn by_point(digest: &Digest<'_>, workload: &str) -> Table {
     without_empty_time_outs(table).without_empty_remarks()
 }
 
-/// The same with fewer columns. Empty when no trial has several kinds of transactions: the table of results
-/// shows everything then.
-pub(crate) fn in_short(digest: &Digest<'_>, workload: &str) -> Table {
-    if !digest.trials.iter().any(has_several_transactions) {
-        return Table::new();
-    }
-    by_point(digest, workload).without_columns(|head, cells| {
-        let is_nothing = cells.iter().all(|cell| matches!(*cell, "0" | ""));
-        head == "kind" || head.starts_with("min ") || (head == "failed" && is_nothing)
-    })
+/// Whether a workload has several kinds of transactions: the table of results shows everything otherwise.
+pub(crate) fn has_several_transactions(digest: &Digest<'_>, workload: &str) -> bool {
+    let trials = digest.trials.iter().filter(|it| it.record.header.workload.name == workload);
+    trials.into_iter().any(is_mix)
 }
 
 /// When the measured load of a trial began and ended.
@@ -120,7 +114,7 @@ fn add_operations(table: &mut Table, trial: &Trial<'_>, around: &RowContext, uni
             table.row(operation_service_row(&operation.name, service, around, unit));
         }
     }
-    if has_several_transactions(trial) {
+    if is_mix(trial) {
         table.row(operation_row(&total(&trial.summary), around, unit));
         if let Some(open) = &trial.summary.open {
             table.row(operation_service_row(TOTAL, &open.service, around, unit));
@@ -131,7 +125,7 @@ fn add_operations(table: &mut Table, trial: &Trial<'_>, around: &RowContext, uni
 /// The name of all transactions of a trial together.
 pub(crate) const TOTAL: &str = "TOTAL";
 
-fn has_several_transactions(trial: &Trial<'_>) -> bool {
+fn is_mix(trial: &Trial<'_>) -> bool {
     let operations = trial.summary.operations.iter();
     operations.filter(|operation| operation.kind == OperationKind::Transaction).count() > 1
 }
@@ -205,7 +199,10 @@ mod tests {
             trial.header.operations[1].name = "read".to_owned();
             trial.header.operations[1].kind = OperationKind::Transaction;
         }
-        let table = in_short(&Digest::new(&run), "oltp_point_select");
+        let digest = Digest::new(&run);
+        assert!(has_several_transactions(&digest, "oltp_point_select"));
+        assert!(!has_several_transactions(&Digest::new(&sample::run()), "oltp_point_select"));
+        let table = by_point(&digest, "oltp_point_select");
         insta::assert_snapshot!(table.text());
     }
 
@@ -217,10 +214,5 @@ mod tests {
         end.measure_ended = Some("2026-07-31T00:00:05Z".parse().unwrap());
         let text = by_point(&Digest::new(&run), "oltp_point_select").text();
         assert!(text.contains("2026-07-30 12:00:01  2026-07-31 00:00:05"), "{text}");
-    }
-
-    #[test]
-    fn a_single_kind_needs_no_table_beside_the_results() {
-        assert!(in_short(&Digest::new(&sample::run()), "oltp_point_select").is_empty());
     }
 }

@@ -162,20 +162,20 @@ mod tests {
     use measure::RoundsGoal::{Decide, Width};
 
     use super::*;
-    use crate::comparison::groups;
-    use crate::digest::Digest;
+    use crate::Reading;
+
     use crate::sample;
 
     /// The first row of the table, the text, and the value for programs.
     fn views(run: &record::Run) -> (String, String, Value) {
-        let digest = Digest::new(run);
-        let group = &groups(&digest)[0];
+        let reading = Reading::new(run);
+        let group = &reading.groups()[0];
         let row = group.table().text().lines().nth(1).unwrap().to_owned();
-        let json: Value = serde_json::from_str(&crate::json(&digest)).unwrap();
+        let json: Value = serde_json::from_str(&crate::json(&reading)).unwrap();
         let rounds = json["variants"][0]["rounds"].clone();
         let text = ended(group).unwrap().text();
         assert_eq!(rounds["text"], text.as_str());
-        for view in [crate::terminal(&digest), crate::html(&digest), crate::markdown(&digest)] {
+        for view in [crate::terminal(&reading), crate::html(&reading), crate::markdown(&reading)] {
             assert!(view.contains("Rounds ended by themselves"), "{view}");
         }
         (row, text, rounds)
@@ -238,8 +238,8 @@ mod tests {
         for trial in run.trials.iter_mut().filter(|it| it.header.system == "tidb.v3") {
             trial.end.as_mut().unwrap().status = record::TrialStatus::Failed("no".to_owned());
         }
-        let digest = Digest::new(&run);
-        let ended = ended(&groups(&digest)[0]).unwrap();
+        let reading = Reading::new(&run);
+        let ended = ended(&reading.groups()[0]).unwrap();
         assert_eq!(ended.reason(), Reason::NotCompared);
         assert!(ended.text().contains("v3 has no round to be compared in"), "{}", ended.text());
     }
@@ -257,10 +257,10 @@ mod tests {
             "{text}"
         );
         assert!(json["variants"][0]["half_width"].is_null(), "{json}");
-        let digest = Digest::new(&run);
-        let value: Value = serde_json::from_str(&crate::json(&digest)).unwrap();
+        let reading = Reading::new(&run);
+        let value: Value = serde_json::from_str(&crate::json(&reading)).unwrap();
         assert!(value["variants"][0]["compared"][0]["throughput"]["low_95"].is_null());
-        let told = crate::terminal(&digest);
+        let told = crate::terminal(&reading);
         assert!(told.contains("Whether v3 or v1 is faster is not decided"), "{told}");
     }
 
@@ -269,8 +269,8 @@ mod tests {
     fn a_rule_by_a_latency_is_judged_by_it() {
         let mut run = sample::rounds(Width(0.02), 6, 1.2, 0.01);
         run.header.rounds.as_mut().unwrap().figure = measure::PreciseFigure::Percentile(99.0);
-        let digest = Digest::new(&run);
-        let group = &groups(&digest)[0];
+        let reading = Reading::new(&run);
+        let group = &reading.groups()[0];
         assert_eq!(group.judged_by(&group.points("v3")), Figure::Latency(99.0));
         assert_eq!(group.latency(), Figure::Latency(99.0));
     }
@@ -278,9 +278,9 @@ mod tests {
     #[test]
     fn rounds_of_a_set_number_tell_nothing() {
         let run = sample::variants();
-        let digest = Digest::new(&run);
-        assert!(ended(&groups(&digest)[0]).is_none());
-        let json: Value = serde_json::from_str(&crate::json(&digest)).unwrap();
+        let reading = Reading::new(&run);
+        assert!(ended(&reading.groups()[0]).is_none());
+        let json: Value = serde_json::from_str(&crate::json(&reading)).unwrap();
         assert!(json["variants"][0]["rounds"].is_null());
     }
 }

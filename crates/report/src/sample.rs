@@ -343,7 +343,7 @@ pub(crate) fn sought(most_ns: f64, from: f64, to: f64) -> Run {
         let mut header = trial_header(number, 0, "oltp_point_select", asked.load as usize, 0);
         header.probe = Some(ProbeRecord { number, is_confirming });
         let record = trial(header, (0, if is_confirming { 6 } else { 2 }));
-        next = seek.next(crate::seek::judged(&run, &record));
+        next = seek.next(crate::digest::probe::judged(&run, &record));
         run.trials.push(record);
     }
     run.header.trials_planned = run.trials.len();

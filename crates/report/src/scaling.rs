@@ -1,10 +1,9 @@
 //! How throughput grows with the clients: the Universal Scalability Law of each system under each workload, as a table and
 //! as a line in the plot, or the reason why a sweep does not carry it.
 
-use analysis::{NoScaling, Peak, Ranged, Scaling, ScalingLevel, scaling};
+use analysis::{NoScaling, Peak, Ranged, Scaling, ScalingLevel, Validity, scaling};
 use serde_json::{Value, json};
 
-use crate::conclusion;
 use crate::digest::{Digest, Point};
 use crate::number::{count, number, percent, several, signed_percent};
 use crate::svg::{Dot, Series};
@@ -33,21 +32,17 @@ pub(crate) struct Sweep {
     pub(crate) found: Result<Scaling, NoScaling>,
 }
 
-/// Every sweep over three numbers of clients or more in a closed loop; they are fitted once, for all views.
-pub(crate) fn all<'d>(digest: &'d Digest<'_>) -> &'d [Sweep] {
-    digest.sweeps.get_or_init(|| fitted(digest))
-}
-
 /// The law of a system under a workload; `None` when it was not swept or does not carry the law.
-pub(crate) fn of<'d>(digest: &'d Digest<'_>, system: &str, workload: &str) -> Option<&'d Scaling> {
-    sweep(digest, system, workload)?.found.as_ref().ok()
+pub(crate) fn of<'s>(sweeps: &'s [Sweep], system: &str, workload: &str) -> Option<&'s Scaling> {
+    sweep(sweeps, system, workload)?.found.as_ref().ok()
 }
 
-fn sweep<'d>(digest: &'d Digest<'_>, system: &str, workload: &str) -> Option<&'d Sweep> {
-    all(digest).iter().find(|sweep| sweep.system == system && sweep.workload == workload)
+fn sweep<'s>(sweeps: &'s [Sweep], system: &str, workload: &str) -> Option<&'s Sweep> {
+    sweeps.iter().find(|sweep| sweep.system == system && sweep.workload == workload)
 }
 
-fn fitted(digest: &Digest<'_>) -> Vec<Sweep> {
+/// Fits every sweep over three numbers of clients or more in a closed loop.
+pub(crate) fn fitted(digest: &Digest<'_>) -> Vec<Sweep> {
     if digest.run.header.seek.is_some() {
         return Vec::new();
     }
@@ -73,10 +68,10 @@ fn fitted(digest: &Digest<'_>) -> Vec<Sweep> {
 
 /// The points with figures, by their clients. Nothing is said of points whose trials are all invalid.
 fn points_of<'d, 'a>(digest: &'d Digest<'a>, system: &str, workload: &str) -> Vec<&'d Point<'a>> {
-    let mut points = conclusion::points_of(digest, system, workload);
+    let mut points = digest.points_of(system, workload);
     points.retain(|point| {
         let trials: Vec<_> = point.counted.iter().map(|at| &digest.trials[*at]).collect();
-        conclusion::none_believed(&trials, system, None).is_none()
+        !trials.iter().all(|trial| trial.validity() == Validity::Invalid)
     });
     points.sort_by_key(|point| point.clients);
     points
@@ -155,7 +150,7 @@ pub(crate) fn with_interval(range: &Ranged, show: impl Fn(f64) -> String) -> Str
     format!("{} ({} {high})", show(range.value), show(range.low))
 }
 
-pub(crate) fn table(digest: &Digest<'_>) -> Table {
+pub(crate) fn table(sweeps: &[Sweep]) -> Table {
     let mut table = Table::new()
         .words("system")
         .words("workload")
@@ -166,7 +161,7 @@ pub(crate) fn table(digest: &Digest<'_>) -> Table {
         .numbers("highest tps")
         .numbers("twice the most clients")
         .words("fit");
-    for Sweep { system, workload, found } in all(digest) {
+    for Sweep { system, workload, found } in sweeps {
         let mut row = vec![system.clone(), workload.clone()];
         match found {
             Ok(found) => row.extend(cells(found)),
@@ -181,11 +176,11 @@ pub(crate) fn table(digest: &Digest<'_>) -> Table {
 }
 
 /// A line for each sweep that does not carry the law, with the reason.
-pub(crate) fn refusals(digest: &Digest<'_>) -> Vec<String> {
+pub(crate) fn refusals(sweeps: &[Sweep]) -> Vec<String> {
     let line = |Sweep { system, workload, found }: &Sweep| {
         Some(no_curve(&format!("{system} under {workload}"), found.as_ref().err()?))
     };
-    all(digest).iter().filter_map(line).collect()
+    sweeps.iter().filter_map(line).collect()
 }
 
 fn cells(found: &Scaling) -> [String; 7] {
@@ -223,7 +218,7 @@ fn gain_of_most(found: &Scaling) -> Option<Ranged> {
     found.levels.last().map(|level| gain_of_twice(found, level.clients))
 }
 
-pub(crate) fn json(digest: &Digest<'_>) -> Vec<Value> {
+pub(crate) fn json(sweeps: &[Sweep]) -> Vec<Value> {
     let one = |Sweep { system, workload, found }: &Sweep| {
         let mut value = match found {
             Ok(found) => fitted_json(found),
@@ -235,7 +230,7 @@ pub(crate) fn json(digest: &Digest<'_>) -> Vec<Value> {
         value["workload"] = workload.as_str().into();
         value
     };
-    all(digest).iter().map(one).collect()
+    sweeps.iter().map(one).collect()
 }
 
 fn fitted_json(found: &Scaling) -> Value {
@@ -273,12 +268,12 @@ fn fitted_json(found: &Scaling) -> Value {
 
 /// The curve of a system as far as it was measured; `None` without one.
 pub(crate) fn curve(
-    digest: &Digest<'_>,
+    sweeps: &[Sweep],
     system: &str,
     workload: &str,
     colour: usize,
 ) -> Option<Series> {
-    let found = of(digest, system, workload)?;
+    let found = of(sweeps, system, workload)?;
     let (first, last) = (found.levels.first()?.clients, found.levels.last()?.clients);
     let doublings = (last as f64 / first as f64).log2();
     let steps = (doublings * DRAWN_PER_DOUBLING).ceil();
@@ -299,8 +294,8 @@ pub(crate) fn curve(
 }
 
 /// Why the plot of a workload has no curve of a system; `None` when it has one, or was not swept.
-pub(crate) fn refusal(digest: &Digest<'_>, system: &str, workload: &str) -> Option<String> {
-    let refused = sweep(digest, system, workload)?.found.as_ref().err()?;
+pub(crate) fn refusal(sweeps: &[Sweep], system: &str, workload: &str) -> Option<String> {
+    let refused = sweep(sweeps, system, workload)?.found.as_ref().err()?;
     Some(no_curve(system, refused))
 }
 
@@ -311,19 +306,19 @@ fn no_curve(of: &str, refused: &NoScaling) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{html, json as report_json, markdown, sample, terminal};
+    use crate::{Reading, html, json as report_json, markdown, sample, terminal};
 
     /// Throughput is 2,000 N / (N + 1.5) a second and more or less 4 %: contention of 1 / 2.5, and no coherency.
     #[test]
     fn a_sweep_has_the_coefficients_that_it_was_made_with() {
         let run = sample::large();
-        let digest = Digest::new(&run);
-        let found = of(&digest, "sqlite", "oltp_point_select").unwrap();
+        let reading = Reading::new(&run);
+        let found = of(&reading.sweeps, "sqlite", "oltp_point_select").unwrap();
         assert!((found.alpha.value - 0.4).abs() < 0.02, "{found:?}");
         assert!((found.gamma.value - 800.0).abs() < 30.0, "{found:?}");
         let Peak::Beyond { clients_low } = found.peak else { panic!("{found:?}") };
         assert!(clients_low > 30.0, "{found:?}");
-        let report: Value = serde_json::from_str(&report_json(&digest)).unwrap();
+        let report: Value = serde_json::from_str(&report_json(&reading)).unwrap();
         let of_json = report["scalability"].as_array().unwrap();
         assert_eq!(of_json.len(), 6);
         assert_eq!(
@@ -331,14 +326,14 @@ mod tests {
             (&"sqlite".into(), &true.into())
         );
         assert_eq!(of_json[0]["levels"].as_array().unwrap().len(), 4);
-        assert!(markdown(&digest).contains(TITLE) && html(&digest).contains(LAW));
+        assert!(markdown(&reading).contains(TITLE) && html(&reading).contains(LAW));
     }
 
     #[test]
     fn a_curve_passes_every_number_of_clients_that_was_measured() {
         let run = sample::large();
-        let digest = Digest::new(&run);
-        let curve = curve(&digest, "sqlite", "oltp_point_select", 0).unwrap();
+        let reading = Reading::new(&run);
+        let curve = curve(&reading.sweeps, "sqlite", "oltp_point_select", 0).unwrap();
         let places: Vec<&str> = curve.dots.iter().filter_map(|dot| dot.place.as_deref()).collect();
         assert!(["1", "4", "16", "64"].iter().all(|it| places.contains(it)), "{places:?}");
         assert!(places.len() > 12 && places.len() < 30, "{places:?}");
@@ -347,28 +342,28 @@ mod tests {
     #[test]
     fn a_sweep_without_repetitions_and_few_numbers_of_clients_says_why_it_has_no_curve() {
         let run = sample::quick();
-        let digest = Digest::new(&run);
-        assert!(of(&digest, "sqlite", "oltp_point_select").is_none());
-        let why = refusal(&digest, "sqlite", "oltp_point_select").unwrap();
+        let reading = Reading::new(&run);
+        assert!(of(&reading.sweeps, "sqlite", "oltp_point_select").is_none());
+        let why = refusal(&reading.sweeps, "sqlite", "oltp_point_select").unwrap();
         assert!(why.contains("4 numbers of clients, and 5 are needed"), "{why}");
-        assert!(html(&digest).contains("has no curve of the Universal Scalability Law"));
-        let told = terminal(&digest);
+        assert!(html(&reading).contains("has no curve of the Universal Scalability Law"));
+        let told = terminal(&reading);
         let told: Vec<&str> = told.lines().filter(|line| line.contains(LAW)).collect();
         assert!(
             told[0].starts_with("sqlite under oltp_point_select has no curve of the"),
             "{told:?}"
         );
-        assert!(!terminal(&Digest::new(&sample::large())).contains("has no curve of the"));
-        let report: Value = serde_json::from_str(&report_json(&digest)).unwrap();
+        assert!(!terminal(&Reading::new(&sample::large())).contains("has no curve of the"));
+        let report: Value = serde_json::from_str(&report_json(&reading)).unwrap();
         assert_eq!(report["scalability"][0]["refused"], "few-numbers-of-clients");
     }
 
     #[test]
     fn one_number_of_clients_and_rates_are_not_a_sweep_over_clients() {
         for run in [sample::compared(), sample::open(), sample::sought(20e6, 1.0, 64.0)] {
-            let digest = Digest::new(&run);
-            assert!(all(&digest).is_empty() && table(&digest).is_empty());
-            assert!(!markdown(&digest).contains(TITLE));
+            let reading = Reading::new(&run);
+            assert!(reading.sweeps.is_empty());
+            assert!(!markdown(&reading).contains(TITLE));
         }
     }
 }

@@ -1,14 +1,15 @@
 //! Seeks: the capacity of each system under each workload, how sure it is, and the probes that it comes from.
 
-use analysis::{Capacity, Code, JudgedProbe, Seek, SeekOutcome, assess};
+use analysis::{Capacity, JudgedProbe, Seek, SeekOutcome};
 use measure::{BoundedFigure, SeekBound, SeekOver};
-use record::{Run, SeekRecord, TrialRecord};
+use record::SeekRecord;
 use serde_json::{Value, json};
 
 use crate::digest::{Digest, Trial, clients_text};
 use crate::number::{duration, latency, number, percent, percentile_name, several};
 use crate::table::Table;
 
+pub(crate) const TITLE: &str = "Capacity";
 pub(crate) const NOTE: &str = "The capacity is the throughput at the highest load that keeps the bounds, with a 95 % \
                                interval from a curve through the shares of transactions above the bounds in the \
                                probes near it. Transactions that failed, timed out or were never answered count as \
@@ -20,45 +21,6 @@ pub(crate) struct Sought<'d, 'a> {
     pub(crate) trials: Vec<&'d Trial<'a>>,
     pub(crate) outcome: SeekOutcome,
     seek: Seek,
-}
-
-/// What a trial of a seek shows of the bounds; `None` in a run with fixed loads, and for a trial that did not run to
-/// its end.
-pub(crate) fn judged(run: &Run, trial: &TrialRecord) -> Option<JudgedProbe> {
-    let seek = run.header.seek.as_ref()?;
-    Some(assess(&seek.bounds, &seek.facts(trial)?))
-}
-
-/// Whether a finding is what probes are for: their load is above the capacity now and then, and they are short.
-pub(crate) fn is_expected(trial: &Trial<'_>, code: Code) -> bool {
-    let is_short = trial.record.header.probe.is_some_and(|probe| !probe.is_confirming);
-    let of_load = matches!(
-        code,
-        Code::Failed
-            | Code::NothingMeasured
-            | Code::Outages
-            | Code::ClientsLeft
-            | Code::EveryClientLeft
-            | Code::Failures
-            | Code::Retries
-            | Code::RateMissed
-            | Code::Unfair
-            | Code::Trend
-            | Code::LatencyTrend
-            | Code::Step
-            | Code::WarmUpShort
-            | Code::Unsteady
-            | Code::NeverSteady
-            | Code::Unfinished
-            | Code::CensoredPercentiles
-            | Code::TooFewValues
-            | Code::FewValues
-            | Code::ShortWindow
-            | Code::LatencyLimitMissed
-            | Code::MixMissed
-            | Code::LoadUneven
-    );
-    is_short && of_load && trial.record.is_probe_result()
 }
 
 pub(crate) fn all<'d, 'a>(digest: &'d Digest<'a>) -> Vec<Sought<'d, 'a>> {

@@ -142,6 +142,7 @@ pub(crate) fn json(trial: &Trial<'_>) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Reading;
     use crate::digest::Digest;
     use crate::sample;
 
@@ -172,12 +173,13 @@ mod tests {
     #[test]
     fn the_page_and_json_have_the_times_of_each() {
         let run = sample::kept_turns(1);
-        let digest = Digest::new(&run);
+        let reading = Reading::new(&run);
+        let digest = &reading.digest;
         let table = table(&digest.trials[0]).text();
         let row = table.lines().last().unwrap().split_whitespace().collect::<Vec<_>>();
         assert_eq!(row, ["1", "Q2", "1.000", "2.000", "1.00", "s", "failed"]);
-        assert!(crate::html(&digest).contains("When each transaction ran"));
-        let json: Value = serde_json::from_str(&crate::json(&digest)).unwrap();
+        assert!(crate::html(&reading).contains("When each transaction ran"));
+        let json: Value = serde_json::from_str(&crate::json(&reading)).unwrap();
         let turn = &json["trials"][0]["turns"][1];
         assert_eq!(turn["operation"], "Q2");
         assert_eq!(

@@ -193,13 +193,15 @@ pub(crate) fn line(digest: &Digest<'_>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Reading;
     use crate::{json, markdown, sample, terminal};
 
     #[test]
     fn the_variance_of_repeated_trials_is_split_in_every_view() {
         let run = sample::repeated();
-        let digest = Digest::new(&run);
-        let report: Value = serde_json::from_str(&json(&digest)).unwrap();
+        let reading = Reading::new(&run);
+        let digest = &reading.digest;
+        let report: Value = serde_json::from_str(&json(&reading)).unwrap();
         let variance = &report["points"][0]["variance"];
         let number = |key: &str| variance[key].as_f64().unwrap();
         // Both parts together are the variance of the trials' throughput.
@@ -212,16 +214,17 @@ mod tests {
         // A second of warm-up for each ten that are measured.
         assert_eq!((number("measured_s"), number("other_s")), (10.0, 1.0));
         assert_eq!(variance["each_trial_repeats"], "load");
-        assert!(markdown(&digest).contains(TITLE));
-        assert!(terminal(&digest).contains("of the variance of throughput lies between trials"));
+        assert!(markdown(&reading).contains(TITLE));
+        assert!(terminal(&reading).contains("of the variance of throughput lies between trials"));
     }
 
     #[test]
     fn one_trial_and_short_trials_have_no_such_table() {
         for run in [sample::long(), sample::compared()] {
-            let digest = Digest::new(&run);
-            assert!(table(&digest).is_empty() && line(&digest).is_none());
-            assert!(!markdown(&digest).contains(TITLE));
+            let reading = Reading::new(&run);
+            let digest = &reading.digest;
+            assert!(table(digest).is_empty() && line(digest).is_none());
+            assert!(!markdown(&reading).contains(TITLE));
         }
     }
 }

@@ -1,10 +1,8 @@
 //! Trials that are made of windows: what is said of them, and their windows for programs.
 
-use analysis::{Finding, RoundsOfWindows, check_first_windows};
 use serde_json::{Value, json};
 
-use crate::comparison::{Group, groups, place};
-use crate::digest::{Digest, Point, Trial};
+use crate::digest::{Digest, Trial};
 use crate::finding;
 use crate::json::{extend, figures, identity};
 use crate::number::several;
@@ -19,29 +17,6 @@ pub(crate) fn note(digest: &Digest<'_>) -> Option<String> {
          independent of each other.",
         several(windows.into(), "window", "windows")
     ))
-}
-
-/// A warning for each variant and load whose first windows of a round differ from the later ones.
-pub(crate) fn findings(digest: &Digest<'_>) -> Vec<Finding> {
-    let of_group = |group: &Group<'_, '_>| {
-        let names = group.names.iter().copied().chain(group.again);
-        let points = names.flat_map(|name| group.points(name));
-        points.filter_map(|point| rounds(digest, group, point)).collect::<Vec<_>>()
-    };
-    let all: Vec<RoundsOfWindows> = groups(digest).iter().flat_map(of_group).collect();
-    check_first_windows(&all, digest.run.header.least_difference)
-}
-
-/// The figure that decides in each window of the complete rounds of a point; `None` when it is not known in one of them.
-fn rounds(
-    digest: &Digest<'_>,
-    group: &Group<'_, '_>,
-    point: &Point<'_>,
-) -> Option<RoundsOfWindows> {
-    let figure = group.judged_by(&[point]);
-    let of_trial = |trial: &Trial<'_>| trial.windows.iter().map(|it| figure.of(it)).collect();
-    let rounds = digest.complete(point).map(of_trial).collect::<Option<Vec<_>>>()?;
-    Some(RoundsOfWindows { place: place(point, figure), rounds })
 }
 
 /// The names of the systems that were up beside that of a trial; `None` when there were none.

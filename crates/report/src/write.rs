@@ -7,8 +7,9 @@ use std::thread::{self, ScopedJoinHandle};
 
 use record::{Dyno, RecordSize, replace_whole, sync_folder};
 
-use crate::digest::Digest;
 use crate::generators;
+use crate::reading::Reading;
+use crate::sections::document;
 use crate::verdict::{self, Verdict};
 
 /// The view for people.
@@ -29,18 +30,24 @@ pub struct ReportError {
 ///
 /// # Errors
 /// When a file cannot be written.
-pub fn write_all(digest: &Digest<'_>, folder: &Path, this: &Dyno) -> Result<PathBuf, ReportError> {
+pub fn write_all(
+    reading: &Reading<'_>,
+    folder: &Path,
+    this: &Dyno,
+) -> Result<PathBuf, ReportError> {
+    let digest = &reading.digest;
+    let document = document(reading);
     // The record may grow while the views are made.
     let size = RecordSize::of(folder).ok().filter(|_| folder == digest.run.folder);
     let verdict = || size.map(|size| Verdict::of(digest, this, size).json());
     let views: [(&str, &(dyn Fn() -> Option<String> + Sync)); 7] = [
         // The page takes about as long as all the others.
-        (PAGE, &|| Some(crate::html(digest))),
-        ("report.md", &|| Some(crate::markdown(digest))),
-        ("report.csv", &|| Some(crate::csv(digest))),
+        (PAGE, &|| Some(crate::html::page(&document))),
+        ("report.md", &|| Some(crate::markdown::of_document(&document))),
+        ("report.csv", &|| Some(crate::csv(reading))),
         ("report-watch.csv", &|| Some(crate::watch_csv(digest))),
         ("report-generators.csv", &|| generators::csv(digest)),
-        ("report.json", &|| Some(crate::json(digest))),
+        ("report.json", &|| Some(crate::json(reading))),
         (verdict::FILE, &verdict),
     ];
     // All wait for the disk together.
@@ -75,7 +82,7 @@ mod tests {
 
     fn written(folder: &Path) -> Result<PathBuf, ReportError> {
         let run = sample::run();
-        write_all(&Digest::new(&run), folder, &run.header.dyno)
+        write_all(&Reading::new(&run), folder, &run.header.dyno)
     }
 
     #[test]

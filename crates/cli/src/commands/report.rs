@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use record::{Run, RunStatus, TrialRecord, TrialStatus};
-use report::Digest;
+use report::Reading;
 
 use super::{WrongArgument, print_message};
 use crate::args::{Format, ReportArgs};
@@ -90,22 +90,22 @@ fn only(run: Run, number: usize) -> Result<Run> {
 
 /// Writes the views into a folder, if one is given, and prints one of them, even if the files cannot be written.
 pub(super) fn show(run: &Run, format: Format, folder: Option<&PathBuf>) -> Result<RunValidity> {
-    let digest = Digest::new(run);
+    let reading = Reading::new(run);
     let written =
-        folder.map(|folder| report::write_all(&digest, folder, &super::this_dyno())).transpose();
+        folder.map(|folder| report::write_all(&reading, folder, &super::this_dyno())).transpose();
     let page = written.as_ref().ok().and_then(Option::as_deref);
-    super::print(&view(&digest, format, page))?;
+    super::print(&view(&reading, format, page))?;
     written?;
-    Ok(digest.not_valid().map_or(RunValidity::Valid, RunValidity::NotValid))
+    Ok(reading.not_valid().map_or(RunValidity::Valid, RunValidity::NotValid))
 }
 
 /// One view of a run as text; `page` is where the HTML page is.
-fn view(digest: &Digest<'_>, format: Format, page: Option<&Path>) -> String {
+fn view(reading: &Reading<'_>, format: Format, page: Option<&Path>) -> String {
     match format {
-        Format::Text => report::summary(digest, page, super::output_width()),
-        Format::Json => report::json(digest),
-        Format::Markdown => report::markdown(digest),
-        Format::Csv => report::csv(digest),
+        Format::Text => report::summary(reading, page, super::output_width()),
+        Format::Json => report::json(reading),
+        Format::Markdown => report::markdown(reading),
+        Format::Csv => report::csv(reading),
     }
 }
 

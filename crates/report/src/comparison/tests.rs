@@ -3,13 +3,14 @@
 use analysis::Significance;
 
 use super::*;
+use crate::Reading;
 use crate::sample;
 
 #[test]
 fn variants_side_by_side() {
     let run = sample::variants();
-    let digest = Digest::new(&run);
-    let groups = groups(&digest);
+    let reading = Reading::new(&run);
+    let groups = reading.groups();
     assert_eq!(groups.len(), 1);
     assert_eq!(groups[0].names, ["v1", "v3"]);
     insta::assert_snapshot!(format!("{}\n\n{}", groups[0].caption(), groups[0].table().text()));
@@ -32,19 +33,14 @@ fn what_distinguishes_variants_stands_beside_their_verdict() {
             identity.settings.push(("arguments".to_owned(), "-P 1".to_owned()));
         }
     }
-    let digest = Digest::new(&run);
-    let group = &groups(&digest)[0];
-    insta::assert_snapshot!(group.differences().text(), @r"
-    setting     v1  v3
-    GOMAXPROCS  1   2
-    arguments   -   -P 1
-    ");
-    let page = crate::html(&digest);
+    let reading = Reading::new(&run);
+    let page = crate::html(&reading);
     let place = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text}"));
-    assert!(place("ratio to v1, log scale<") < place(DIFFERENCES));
-    assert!(place(DIFFERENCES) < place("<h2>Plots"));
-    for view in [crate::terminal(&digest), crate::markdown(&digest)] {
-        let beside = view.split_once(DIFFERENCES).unwrap().1;
+    assert!(place("ratio to v1, log scale<") < place("What distinguishes the variants"));
+    assert!(place("What distinguishes the variants") < place("<h2>Plots"));
+    for view in [crate::terminal(&reading), crate::markdown(&reading)] {
+        assert!(view.contains("GOMAXPROCS") && view.contains("-P 1"), "{view}");
+        let beside = view.split_once("What distinguishes the variants").unwrap().1;
         assert!(beside.contains("GOMAXPROCS"), "{view}");
     }
 }
@@ -76,8 +72,8 @@ fn under_a_rate() -> record::Run {
 #[test]
 fn variants_under_a_rate_are_judged_by_response_time() {
     let run = under_a_rate();
-    let digest = Digest::new(&run);
-    let groups = groups(&digest);
+    let reading = Reading::new(&run);
+    let groups = reading.groups();
     let figure = Figure::Latency(95.0);
     for point in groups[0].points("v3") {
         let by_throughput = groups[0].compare(point, Figure::Throughput).unwrap();
@@ -99,18 +95,19 @@ fn the_figures_beside_a_ratio_are_those_that_it_is_made_of() {
         let round = trial.header.repetition as usize;
         trial.total.transactions = 2 * rates(&trial.header.system)[round];
     }
-    let digest = Digest::new(&run);
-    let group = &groups(&digest)[0];
+    let reading = Reading::new(&run);
+    let digest = &reading.digest;
+    let group = &reading.groups()[0];
     let text = group.table().text();
     let row = text.lines().nth(1).unwrap();
     // (261 x 400 x 250 / 275 / 100 / 300) ^ (1/3), 296.6 and 202.1.
     let cells: Vec<&str> = row.split_whitespace().collect();
     assert_eq!(cells[6], "1.468", "{text}");
     assert_eq!(cells[10..12], ["297", "202"], "{text}");
-    let results = crate::tables::results(&digest, None).text();
+    let results = crate::tables::results(digest, None).text();
     assert!(results.contains("275") && results.contains("261"), "{results}");
     assert!(NOTE.contains("medians over every trial that counts instead"));
-    let json: serde_json::Value = serde_json::from_str(&crate::json(&digest)).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&crate::json(&reading)).unwrap();
     let compared = &json["variants"][0]["compared"][0]["throughput"];
     let figures = [&compared["variant"], &compared["baseline"]].map(|it| it.as_f64().unwrap());
     assert!((figures[0] / figures[1] / compared["ratio"].as_f64().unwrap() - 1.0).abs() < 1e-9);
@@ -122,15 +119,15 @@ fn latencies_that_are_bounds_are_not_compared_and_the_table_says_why() {
     let unanswered = run.trials.iter_mut().find(|it| it.header.system == "tidb.v3").unwrap();
     let edges = &mut unanswered.end.as_mut().unwrap().edges;
     (0..1_000).for_each(|_| edges.unsent.record(5_000_000_000));
-    let digest = Digest::new(&run);
-    let group = &groups(&digest)[0];
+    let reading = Reading::new(&run);
+    let group = &reading.groups()[0];
     let text = group.table().text();
     assert!(text.lines().nth(1).unwrap().contains("not compared"), "{text}");
-    let note = group.notes().concat();
+    let note = crate::comparison_notes::notes(group).concat();
     assert!(note.starts_with("p95 is not compared, because"), "{note}");
     assert!(note.ends_with("tidb.v3 oltp_point_select, 4 clients, 100/s."), "{note}");
     assert!(!note.contains("Set `repetitions`"), "{note}");
-    for view in [crate::terminal(&digest), crate::html(&digest), crate::markdown(&digest)] {
+    for view in [crate::terminal(&reading), crate::html(&reading), crate::markdown(&reading)] {
         assert!(view.contains("is known only from below"), "{view}");
     }
 }
@@ -153,11 +150,11 @@ fn a_latency_within_close_bounds_is_compared_by_the_worst_of_them() {
     }
     let figure = Figure::Latency(95.0);
     let found = |run: &record::Run| {
-        let digest = Digest::new(run);
-        let group = &groups(&digest)[0];
+        let reading = Reading::new(run);
+        let group = &reading.groups()[0];
         let point = group.points("v3")[0];
         let found = group.compare(point, figure).unwrap();
-        (found, group.notes().concat())
+        (found, crate::comparison_notes::notes(group).concat())
     };
     let (compared, note) = found(&run);
     assert_eq!(figure.verdict(compared.verdict), "slower", "{compared:?}");
@@ -203,8 +200,9 @@ fn with_noise(again: f64) -> record::Run {
 #[test]
 fn the_baseline_measured_twice_is_the_noise_floor_of_the_others() {
     let run = with_noise(1.0);
-    let digest = Digest::new(&run);
-    let group = &groups(&digest)[0];
+    let reading = Reading::new(&run);
+    let digest = &reading.digest;
+    let group = &reading.groups()[0];
     assert_eq!((&group.names[..], group.again), (&["v1", "v3"][..], Some("v1.again")));
     let text = group.table().text();
     assert_eq!(text.lines().count(), 2, "it has no row of its own: {text}");
@@ -213,8 +211,8 @@ fn the_baseline_measured_twice_is_the_noise_floor_of_the_others() {
     let row = text.lines().nth(1).unwrap();
     assert!(row.contains("faster ") && row.contains("1.050 to 1.050"), "{text}");
     assert!(row.contains(" 4.4 %"), "{text}");
-    assert!(digest.findings.is_empty(), "{:?}", digest.findings);
-    let json: serde_json::Value = serde_json::from_str(&crate::json(&digest)).unwrap();
+    assert!(reading.findings.is_empty(), "{:?}", reading.findings);
+    let json: serde_json::Value = serde_json::from_str(&crate::json(&reading)).unwrap();
     let variants = &json["variants"][0];
     assert_eq!(variants["compared"].as_array().unwrap().len(), 1);
     assert_eq!(variants["compared"][0]["within_noise_floor"], false);
@@ -222,7 +220,7 @@ fn the_baseline_measured_twice_is_the_noise_floor_of_the_others() {
     assert!((floor - 0.04397).abs() < 1e-4, "{variants}");
     assert_eq!(variants["noise"]["variant"], "v1.again");
     assert_eq!(variants["noise"]["compared"][0]["throughput"]["noise_floor"], floor);
-    for view in [crate::terminal(&digest), crate::html(&digest), crate::markdown(&digest)] {
+    for view in [crate::terminal(&reading), crate::html(&reading), crate::markdown(&reading)] {
         assert!(view.contains("every round measured the baseline twice"), "{view}");
         assert!(view.contains("noise floor") && view.contains("4.4 %"), "{view}");
     }
@@ -231,13 +229,14 @@ fn the_baseline_measured_twice_is_the_noise_floor_of_the_others() {
 #[test]
 fn a_baseline_that_differs_from_itself_is_warned_of_and_covers_smaller_verdicts() {
     let run = with_noise(1.2);
-    let digest = Digest::new(&run);
-    let text = groups(&digest)[0].table().text();
+    let reading = Reading::new(&run);
+    let digest = &reading.digest;
+    let text = reading.groups()[0].table().text();
     assert!(text.contains("faster, within the noise floor"), "{text}");
-    let found = &digest.findings;
+    let found = &reading.findings;
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!(found[0].code, analysis::Code::BaselineDiffers);
-    let told = crate::terminal(&digest);
+    let told = crate::terminal(&reading);
     let place = "tidb.v1.again, oltp_point_select, 4 clients: throughput: +20 %";
     assert!(told.contains("The baseline differs from itself") && told.contains(place), "{told}");
 }
@@ -246,22 +245,22 @@ fn a_baseline_that_differs_from_itself_is_warned_of_and_covers_smaller_verdicts(
 fn without_a_trial_of_the_baseline_nothing_is_compared() {
     let mut run = sample::variants();
     run.trials.retain(|trial| trial.header.system != "tidb.v1");
-    assert!(groups(&Digest::new(&run)).is_empty());
+    assert!(Reading::new(&run).groups().is_empty());
     // The order of the trials is another one in each round.
     let mut run = sample::variants();
     run.trials.reverse();
-    assert_eq!(groups(&Digest::new(&run))[0].names, ["v1", "v3"]);
+    assert_eq!(Reading::new(&run).groups()[0].names, ["v1", "v3"]);
 }
 
 #[test]
 fn one_round_is_said_to_show_no_difference() {
     let mut run = sample::variants();
     run.trials.retain(|trial| trial.header.repetition == 0);
-    let told = |run: &record::Run| groups(&Digest::new(run))[0].too_few_rounds().unwrap();
+    let told = |run: &record::Run| Reading::new(run).groups()[0].too_few_rounds().unwrap();
     assert!(!told(&run).contains("Set `repetitions`"), "more were planned: {}", told(&run));
     run.header.trials_planned = run.trials.len();
     assert!(told(&run).contains("Set `repetitions` to 2 or more"), "{}", told(&run));
     let run = sample::variants();
-    let digest = Digest::new(&run);
-    assert_eq!(groups(&digest)[0].too_few_rounds(), None);
+    let reading = Reading::new(&run);
+    assert_eq!(reading.groups()[0].too_few_rounds(), None);
 }

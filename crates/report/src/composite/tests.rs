@@ -6,6 +6,7 @@ use measure::{
 use record::{Run, TrialRecord};
 
 use super::*;
+use crate::Reading;
 use crate::sample;
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -86,8 +87,8 @@ fn a_composite_is_the_root_of_the_product_of_power_and_throughput() {
 #[test]
 fn every_view_has_the_composite() {
     let run = both(1.0);
-    let digest = Digest::new(&run);
-    for view in [crate::terminal(&digest), crate::markdown(&digest), crate::html(&digest)] {
+    let reading = Reading::new(&run);
+    for view in [crate::terminal(&reading), crate::markdown(&reading), crate::html(&reading)] {
         assert!(view.contains("QphH@1 of "), "{view}");
     }
 }
@@ -149,8 +150,8 @@ fn a_load_that_is_not_a_test_of_the_specification_has_no_composite_but_a_reason(
         rules.unscored = vec!["the refresh functions did not run".to_owned()];
     }
     assert_eq!(told(&run), [""; 0]);
-    let digest = Digest::new(&run);
-    for view in [crate::terminal(&digest), crate::markdown(&digest), crate::html(&digest)] {
+    let reading = Reading::new(&run);
+    for view in [crate::terminal(&reading), crate::markdown(&reading), crate::html(&reading)] {
         assert!(
             view.contains("1 client: no score, because the refresh functions did not run."),
             "{view}"

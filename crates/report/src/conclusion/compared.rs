@@ -7,13 +7,13 @@ use super::trials::{behind, not_believed};
 use super::words::Code;
 use super::{Conclusion, Place, Values, text};
 use crate::compared_figure::Figure;
-use crate::comparison::{Group, groups};
+use crate::comparison::Group;
 use crate::digest::{Digest, Point};
 use crate::run_comparison::{Criteria, RunComparison, Selection, Unit, Verdict};
 
-pub(super) fn all(digest: &Digest<'_>) -> Vec<Conclusion> {
+pub(super) fn all(digest: &Digest<'_>, groups: &[Group<'_, '_>]) -> Vec<Conclusion> {
     let mut all = Vec::new();
-    for (at, group) in groups(digest).iter().enumerate() {
+    for (at, group) in groups.iter().enumerate() {
         all.extend(group.others().map(|name| of_variant(digest, group, at, name)));
     }
     all.extend(systems(digest));

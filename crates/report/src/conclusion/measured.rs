@@ -10,6 +10,7 @@ use super::words::Code;
 use super::{Conclusion, Place, Values, latency, percentile, text};
 use crate::ceiling::{Mode, part};
 use crate::digest::{Digest, Point, Trial, load_text};
+use crate::scaling::Sweep;
 use crate::{composite, seek};
 
 /// At most this many of the longest queries are named.
@@ -35,7 +36,7 @@ pub(super) fn seeks(digest: &Digest<'_>) -> Vec<Conclusion> {
 }
 
 /// Throughput and latency of every point that no other answer is about.
-pub(super) fn others(digest: &Digest<'_>) -> Vec<Conclusion> {
+pub(super) fn others(digest: &Digest<'_>, sweeps: &[Sweep]) -> Vec<Conclusion> {
     if digest.run.header.seek.is_some() {
         return Vec::new();
     }
@@ -48,7 +49,7 @@ pub(super) fn others(digest: &Digest<'_>) -> Vec<Conclusion> {
         point.variant.is_some() || digest.points.iter().any(is_other)
     };
     let points = digest.points.iter().filter(|point| !point.counted.is_empty());
-    let points = points.filter(|point| !is_compared(point) && !is_swept(digest, point));
+    let points = points.filter(|point| !is_compared(point) && !is_swept(digest, sweeps, point));
     points.filter_map(|point| of_point(digest, point)).collect()
 }
 

@@ -8,10 +8,10 @@ use super::words::Code;
 use super::{Conclusion, Place, Values, latency, per_s, percentile, text};
 use crate::digest::{Digest, Point};
 use crate::run_comparison::Unit;
-use crate::scaling;
+use crate::scaling::{self, Sweep};
 
 /// One conclusion for each system under each workload with several numbers of clients, or several rates.
-pub(super) fn all(digest: &Digest<'_>) -> Vec<Conclusion> {
+pub(super) fn all(digest: &Digest<'_>, sweeps: &[Sweep]) -> Vec<Conclusion> {
     if digest.run.header.seek.is_some() {
         return Vec::new();
     }
@@ -20,9 +20,10 @@ pub(super) fn all(digest: &Digest<'_>) -> Vec<Conclusion> {
     let pairs =
         workloads.flat_map(|(at, workload)| systems.iter().map(move |it| (at, workload, *it)));
     let of_pair = |(at, workload, system): (usize, &str, &str)| {
-        let points = points_of(digest, system, workload);
+        let points = digest.points_of(system, workload);
         let names = vec![("system", text(system)), ("workload", text(workload))];
-        let found = over_clients(digest, &points).or_else(|| over_rates(digest, &points))?;
+        let found =
+            over_clients(digest, sweeps, &points).or_else(|| over_rates(digest, &points))?;
         let not_believed = not_believed(digest, &points, system, Some(workload));
         Some(not_believed.unwrap_or_else(|| {
             let (code, values) = found;
@@ -34,23 +35,17 @@ pub(super) fn all(digest: &Digest<'_>) -> Vec<Conclusion> {
 }
 
 /// Whether a point is one of several whose throughput is told together.
-pub(super) fn is_swept(digest: &Digest<'_>, point: &Point<'_>) -> bool {
-    let points = points_of(digest, point.system, point.workload);
-    over_clients(digest, &points).or_else(|| over_rates(digest, &points)).is_some()
-}
-
-/// The points of a system under a workload that have figures.
-pub(crate) fn points_of<'d, 'a>(
-    digest: &'d Digest<'a>,
-    system: &str,
-    workload: &str,
-) -> Vec<&'d Point<'a>> {
-    let is_one = |point: &&Point<'_>| (point.system, point.workload) == (system, workload);
-    digest.points.iter().filter(is_one).filter(|point| !point.counted.is_empty()).collect()
+pub(super) fn is_swept(digest: &Digest<'_>, sweeps: &[Sweep], point: &Point<'_>) -> bool {
+    let points = digest.points_of(point.system, point.workload);
+    over_clients(digest, sweeps, &points).or_else(|| over_rates(digest, &points)).is_some()
 }
 
 /// Where throughput stops growing over several numbers of clients of a closed loop.
-fn over_clients(digest: &Digest<'_>, points: &[&Point<'_>]) -> Option<(Code, Values)> {
+fn over_clients(
+    digest: &Digest<'_>,
+    sweeps: &[Sweep],
+    points: &[&Point<'_>],
+) -> Option<(Code, Values)> {
     if points.len() < 2 || points.iter().any(|point| point.rate.is_some()) {
         return None;
     }
@@ -74,7 +69,7 @@ fn over_clients(digest: &Digest<'_>, points: &[&Point<'_>]) -> Option<(Code, Val
     let relative = |one: &Point<'_>, other: &Point<'_>| {
         Value::Change(per_s(digest, one) / per_s(digest, other) - 1.0)
     };
-    let of_law = scaling::of(digest, at.system, at.workload);
+    let of_law = scaling::of(sweeps, at.system, at.workload);
     if found.stops_at == points.len() - 1 {
         let before = points[found.stops_at - 1];
         values

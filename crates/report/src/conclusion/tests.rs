@@ -4,14 +4,15 @@ use measure::{ErrorClass, Failure, TrialStatus};
 use record::{Run, RunStatus};
 
 use super::*;
-use crate::{Digest, html, markdown, sample, terminal};
+use crate::Reading;
+use crate::{html, markdown, sample, terminal};
 
 fn texts(run: &Run) -> Vec<String> {
-    all(&Digest::new(run)).iter().map(Conclusion::text).collect()
+    Reading::new(run).conclusions.iter().map(Conclusion::text).collect()
 }
 
 fn codes(run: &Run) -> Vec<Code> {
-    all(&Digest::new(run)).iter().map(|conclusion| conclusion.code).collect()
+    Reading::new(run).conclusions.iter().map(|conclusion| conclusion.code).collect()
 }
 
 /// The first trial of the usual run alone.
@@ -66,8 +67,8 @@ fn a_run_without_trials_says_that_nothing_can_be_said() {
     run.trials.clear();
     assert_eq!(codes(&run), [Code::Nothing, Code::RunDoubtful]);
     assert_eq!(codes(&sample::failed()), [Code::Nothing, Code::TrialsInvalid, Code::RunDoubtful]);
-    let digest = Digest::new(&run);
-    for view in [terminal(&digest), markdown(&digest), html(&digest), crate::json(&digest)] {
+    let reading = Reading::new(&run);
+    for view in [terminal(&reading), markdown(&reading), html(&reading), crate::json(&reading)] {
         assert!(view.contains("Nothing can be said: no trial was begun."), "{view}");
     }
 }
@@ -182,7 +183,7 @@ fn a_sweep_that_carries_the_law_has_its_peak() {
     let told = texts(&run);
     let peak = "; the curve of the Universal Scalability Law is highest at 31 (95 % interval ";
     assert!(told[0].contains("stops growing at 16 clients") && told[0].contains(peak), "{told:?}");
-    let values = all(&Digest::new(&run))[0].json()["values"].clone();
+    let values = Reading::new(&run).conclusions[0].json()["values"].clone();
     assert_eq!(values["peak_clients"], 31);
 }
 
@@ -197,18 +198,17 @@ fn the_highest_rate_that_is_answered_is_named() {
 #[test]
 fn a_seek_answers_with_its_capacity_once_in_each_view() {
     let run = sample::sought(20e6, 1.0, 1_024.0);
-    let digest = Digest::new(&run);
-    assert_eq!(all(&digest)[0].code, Code::Capacity);
-    let told = all(&digest)[0].text();
-    assert_eq!(terminal(&digest).matches(&told).count(), 1);
+    let reading = Reading::new(&run);
+    assert_eq!(reading.conclusions[0].code, Code::Capacity);
+    let told = reading.conclusions[0].text();
+    assert_eq!(terminal(&reading).matches(&told).count(), 1);
     assert_eq!(codes(&sample::sought(1e6, 1.0, 64.0))[0], Code::CapacityUnknown);
 }
 
 #[test]
 fn systems_are_compared_under_each_workload() {
     let run = sample::compared();
-    let digest = Digest::new(&run);
-    let found = all(&digest);
+    let found = Reading::new(&run).conclusions;
     let compared: Vec<&Conclusion> =
         found.iter().filter(|it| matches!(it.code, Code::Faster | Code::Slower)).collect();
     assert_eq!(compared.len(), 1, "{found:?}");
@@ -232,15 +232,23 @@ fn every_link_leads_to_a_place_of_its_view() {
         single(),
     ];
     for run in &runs {
-        let digest = Digest::new(run);
-        let (page, text) = (html(&digest), markdown(&digest));
-        for conclusion in all(&digest) {
+        let reading = Reading::new(run);
+        let (page, text) = (html(&reading), markdown(&reading));
+        for conclusion in &reading.conclusions {
             assert!(conclusion.text().len() > 1, "{conclusion:?}");
             let Some(place) = conclusion.place else { continue };
             assert!(page.contains(&format!("id=\"{}\"", place.id())), "{conclusion:?}");
-            let heading = format!("## {}\n", place.heading(&digest).replace('_', "\\_"));
-            let plain = format!("## {}\n", place.heading(&digest));
-            assert!(text.contains(&heading) || text.contains(&plain), "{conclusion:?} {heading}");
+            let anchor = match place.section() {
+                "results" => "#results",
+                "compared" => "#variants-compared",
+                "capacity" => "#capacity",
+                "ceilings" => "#what-the-paths-to-the-systems-carry",
+                _ => "#read-with-care",
+            };
+            assert!(text.contains(&format!("([figures]({anchor}))")), "{conclusion:?} {text}");
+            let heading = anchor[1..].replace('-', " ");
+            let mut titles = text.lines().filter_map(|line| line.strip_prefix("## "));
+            assert!(titles.any(|title| title.to_lowercase() == heading), "{heading}");
         }
     }
 }
@@ -248,7 +256,7 @@ fn every_link_leads_to_a_place_of_its_view() {
 #[test]
 fn programs_get_codes_values_and_plots() {
     let value: serde_json::Value =
-        serde_json::from_str(&crate::json(&Digest::new(&single()))).unwrap();
+        serde_json::from_str(&crate::json(&Reading::new(&single()))).unwrap();
     let first = &value["conclusions"][0];
     assert_eq!((&first["code"], &first["chart"]), (&"measured".into(), &"t0-0".into()));
     assert_eq!(first["values"]["system"], "sqlite");
@@ -260,9 +268,9 @@ fn programs_get_codes_values_and_plots() {
 #[test]
 fn trials_that_are_not_valid_are_named_in_a_line() {
     let mut run = single();
-    assert_eq!(Digest::new(&run).not_valid(), None);
+    assert_eq!(Reading::new(&run).not_valid(), None);
     run.trials[0].total.failed_transactions = 1;
-    let told = Digest::new(&run).not_valid().unwrap();
+    let told = Reading::new(&run).not_valid().unwrap();
     let expected =
         "1 of 1 trials is not valid: sqlite oltp_point_select, 1 client (doubtful: failures)";
     assert_eq!(told, expected);

@@ -13,7 +13,7 @@ const REASONS_MAX: usize = 3;
 const NAMES_MAX: usize = 5;
 
 /// How many trials are valid, and why the others are not; and what weakens the run as a whole.
-pub(super) fn all(digest: &Digest<'_>) -> Vec<Conclusion> {
+pub(super) fn all(digest: &Digest<'_>, of_whole: &[Finding]) -> Vec<Conclusion> {
     let of = |validity: Validity| -> Vec<&Trial<'_>> {
         digest.trials.iter().filter(|trial| trial.validity() == validity).collect()
     };
@@ -36,7 +36,7 @@ pub(super) fn all(digest: &Digest<'_>) -> Vec<Conclusion> {
             found.push(Conclusion::new(code, values, Some(Place::Warnings)));
         }
     }
-    found.extend(of_run(digest));
+    found.extend(of_run(of_whole));
     found
 }
 
@@ -83,9 +83,8 @@ fn in_a_sentence(headline: &str) -> String {
 }
 
 /// What weakens the run as a whole, which is not a fault of one trial.
-fn of_run(digest: &Digest<'_>) -> Option<Conclusion> {
-    let findings = digest.findings.iter();
-    let serious = findings.filter(|finding| finding.code.severity() != Severity::Note);
+fn of_run(findings: &[Finding]) -> Option<Conclusion> {
+    let serious = findings.iter().filter(|finding| finding.code.severity() != Severity::Note);
     let with_figures = |finding: &Finding| {
         let name = in_a_sentence(headline(finding.code));
         match figures(finding) {

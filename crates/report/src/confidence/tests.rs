@@ -3,17 +3,19 @@
 use serde_json::Value;
 
 use super::*;
+use crate::Reading;
 use crate::{csv, html, json, markdown, sample, terminal};
 
-fn parsed(digest: &Digest<'_>) -> Value {
-    serde_json::from_str(&json(digest)).unwrap()
+fn parsed(reading: &Reading<'_>) -> Value {
+    serde_json::from_str(&json(reading)).unwrap()
 }
 
 #[test]
 fn a_load_with_one_trial_has_intervals_within_it_in_every_view() {
     let run = sample::long();
-    let digest = Digest::new(&run);
-    let report = parsed(&digest);
+    let reading = Reading::new(&run);
+    let digest = &reading.digest;
+    let report = parsed(&reading);
     let point = &report["points"][0];
     let of_trial = &report["trials"][0]["confidence_intervals"];
     assert_eq!(point["transactions_per_s"]["low_95"], Value::Null, "that is between trials");
@@ -39,7 +41,7 @@ fn a_load_with_one_trial_has_intervals_within_it_in_every_view() {
     }
     assert!(of_trial["transactions_per_s"]["effective_samples"].as_f64().unwrap() <= 20.0);
 
-    let text = csv(&digest);
+    let text = csv(&reading);
     let mut lines = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let (heads, total) = (lines.next().unwrap(), lines.next().unwrap());
     // From the end: the storage of the system has commas.
@@ -62,42 +64,44 @@ fn a_load_with_one_trial_has_intervals_within_it_in_every_view() {
     assert_eq!(cell(&operation, "queries_per_s_low_95"), "", "an operation has no statements");
     assert_eq!(of["confidence_intervals"]["per_s"], of_trial["transactions_per_s"]);
     assert_eq!(of["confidence_intervals"]["p99_ns"], of_trial["p99_ns"]);
-    let page = html(&digest);
+    let page = html(&reading);
     assert!(page.contains("95 % intervals of operations"), "{page}");
 
-    let interval = Estimated::Transactions.interval(&digest, &digest.points[0]).unwrap();
+    let interval = Estimated::Transactions.interval(digest, &digest.points[0]).unwrap();
     let shown = interval.text(number);
-    for view in [terminal(&digest), markdown(&digest), html(&digest)] {
+    for view in [terminal(&reading), markdown(&reading), html(&reading)] {
         assert!(view.matches(&shown).count() >= 2, "{shown} is in both tables: {view}");
         assert!(view.contains("within the trial"), "{view}");
         assert!(view.contains("95 % intervals are each within one trial"), "{view}");
     }
-    assert!(html(&digest).contains("of 20 intervals"));
+    assert!(html(&reading).contains("of 20 intervals"));
 }
 
 #[test]
 fn several_trials_have_intervals_between_them() {
     let run = sample::compared();
-    let digest = Digest::new(&run);
-    let report = parsed(&digest);
+    let reading = Reading::new(&run);
+    let digest = &reading.digest;
+    let report = parsed(&reading);
     let throughput = &report["points"][0]["transactions_per_s"];
     assert_eq!(throughput["interval"]["method"], "between-trials-student-t");
     assert_eq!(throughput["interval"]["low"], throughput["low_95"]);
     assert_eq!(throughput["interval"].get("effective_samples"), None);
-    assert!(note(&digest).unwrap().starts_with("95 % intervals are between trials that share"));
+    assert!(note(digest).unwrap().starts_with("95 % intervals are between trials that share"));
     assert_eq!(note(&Digest::new(&sample::variants())), Some("95 % intervals are between trials."));
-    assert!(markdown(&digest).contains("4 trials"));
+    assert!(markdown(&reading).contains("4 trials"));
 }
 
 #[test]
 fn a_short_trial_says_why_it_has_no_intervals() {
     let run = sample::run();
-    let digest = Digest::new(&run);
-    assert!(table(&digest, None).is_empty() && note(&digest).is_none());
-    let absent = &parsed(&digest)["trials"][0]["confidence_intervals"];
+    let reading = Reading::new(&run);
+    let digest = &reading.digest;
+    assert!(table(digest, None).is_empty() && note(digest).is_none());
+    let absent = &parsed(&reading)["trials"][0]["confidence_intervals"];
     let reason = "the measured time has 4 intervals, and 8 are needed to see how it varies";
     assert_eq!((&absent["absent"], &absent["p99_ns"]), (&reason.into(), &Value::Null));
-    assert!(html(&digest).contains(reason));
+    assert!(html(&reading).contains(reason));
 }
 
 #[test]

@@ -55,6 +55,7 @@ pub fn watch_csv(digest: &Digest<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
     use crate::sample;
 
     #[test]

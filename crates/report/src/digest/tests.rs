@@ -6,6 +6,7 @@ use measure::{
 };
 
 use super::*;
+use crate::Reading;
 use crate::sample;
 
 fn repeated() -> Run {
@@ -35,13 +36,13 @@ fn a_row_says_how_many_of_its_trials_count() {
     run.trials[2].end.as_mut().unwrap().clients[0].failure =
         Some(measure::Failure::new(measure::ErrorClass::Server, "1", "gone"));
     assert_eq!(remarks(&run), "3 of 4 trials, 1 crashed, 1 invalid");
-    let digest = Digest::new(&run);
+    let reading = Reading::new(&run);
     let told = "3 of 4 trials, 1 crashed, 1 invalid";
-    for view in [crate::terminal(&digest), crate::markdown(&digest), crate::html(&digest)] {
+    for view in [crate::terminal(&reading), crate::markdown(&reading), crate::html(&reading)] {
         assert!(view.contains(told), "{view}");
         assert!(view.contains("failed and retries are sums over all trials"), "{view}");
     }
-    let json: serde_json::Value = serde_json::from_str(&crate::json(&digest)).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&crate::json(&reading)).unwrap();
     let point = &json["points"][0];
     assert_eq!((&point["trials"], &point["trials_counted"]), (&4.into(), &3.into()));
     assert_eq!(point["remarks"], told);
@@ -57,14 +58,15 @@ fn a_damaged_trial_is_shown_and_never_counts_as_complete() {
     });
     assert_eq!(remarks(&run), "3 of 4 trials, 1 damaged");
     assert_eq!(run.trials_done(), 3);
-    let digest = Digest::new(&run);
+    let reading = Reading::new(&run);
+    let digest = &reading.digest;
     assert_eq!(digest.points[0].counted, [0, 2, 3]);
-    assert_eq!(digest.failed_trials(), ", 1 damaged");
-    for view in [crate::terminal(&digest), crate::markdown(&digest), crate::html(&digest)] {
+    assert_eq!(digest.failed_trials(), "1 damaged");
+    for view in [crate::terminal(&reading), crate::markdown(&reading), crate::html(&reading)] {
         assert!(view.contains("The record of the trial is damaged"), "{view}");
         assert!(view.contains("intervals.jsonl, line 3: expected value"), "{view}");
     }
-    let json: serde_json::Value = serde_json::from_str(&crate::json(&digest)).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&crate::json(&reading)).unwrap();
     assert_eq!(json["trials"][1]["status"], "damaged");
     let codes = json["trials"][1]["warnings"].as_array().unwrap();
     let damaged = codes.iter().find(|finding| finding["code"] == "damaged").unwrap();
@@ -90,11 +92,12 @@ fn texts_of_others_control_no_terminal_and_are_not_formulas() {
         let end = trial.end.as_mut().unwrap();
         end.status = TrialStatus::Failed(EVIL.to_owned());
     }
-    let digest = Digest::new(&run);
+    let reading = Reading::new(&run);
+    let digest = &reading.digest;
     let csv =
-        [crate::csv(&digest), crate::watch_csv(&digest)].map(|text| text.replace("\r\n", "\n"));
-    let json = crate::json(&digest);
-    let views = [crate::terminal(&digest), crate::markdown(&digest), crate::html(&digest), json];
+        [crate::csv(&reading), crate::watch_csv(digest)].map(|text| text.replace("\r\n", "\n"));
+    let json = crate::json(&reading);
+    let views = [crate::terminal(&reading), crate::markdown(&reading), crate::html(&reading), json];
     for (at, view) in views.iter().chain(&csv).enumerate() {
         let is_control = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
         let seen = view.find(|c| is_control(c) || c == '\u{202e}');
@@ -126,17 +129,18 @@ fn a_crashed_trial_marks_its_score_and_says_that_conditions_were_not_checked() {
         has_waits: false,
         ..Rules::default()
     };
-    let whole = Digest::new(&run);
+    let whole = Reading::new(&run);
     assert!(!crate::terminal(&whole).contains("crashed"));
     set_status(&mut run, 0, TrialStatus::Crashed("killed".to_owned()));
-    let digest = Digest::new(&run);
-    let table = crate::rules::table(&digest, None).text();
+    let reading = Reading::new(&run);
+    let digest = &reading.digest;
+    let table = crate::rules::table(digest, None).text();
     let row = table.lines().nth(1).unwrap();
     assert!(row.ends_with("kept          not checked after the load  crashed"), "{table}");
-    for view in [crate::terminal(&digest), crate::markdown(&digest), crate::html(&digest)] {
+    for view in [crate::terminal(&reading), crate::markdown(&reading), crate::html(&reading)] {
         assert!(view.contains("not checked after the load"), "{view}");
     }
-    let json: serde_json::Value = serde_json::from_str(&crate::json(&digest)).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&crate::json(&reading)).unwrap();
     assert_eq!(json["trials"][0]["own"]["conditions_checked"], false);
     // Another repetition, whose conditions were checked.
     let mut other = run.trials[0].clone();
@@ -162,11 +166,11 @@ fn an_outage_without_an_end_took_so_long_or_more_in_every_view() {
     let end_ns = run.trials[0].intervals.last().unwrap().end_ns;
     let start_ns = end_ns - 1_300_000_000;
     run.trials[0].outages = vec![Outage { start_ns, end_ns: None, failures: 16, reconnects: 0 }];
-    let digest = Digest::new(&run);
-    for view in [crate::terminal(&digest), crate::markdown(&digest), crate::html(&digest)] {
+    let reading = Reading::new(&run);
+    for view in [crate::terminal(&reading), crate::markdown(&reading), crate::html(&reading)] {
         assert!(view.contains("1.30 s or more"), "{view}");
     }
-    assert!(crate::html(&digest).contains("outage of 1.300 s or more"));
+    assert!(crate::html(&reading).contains("outage of 1.300 s or more"));
 }
 
 #[test]
@@ -186,16 +190,16 @@ fn a_server_that_exited_stands_in_every_view() {
         exit("store-3", None, ""),
         exit("store-1", Some(late), ""),
     ];
-    let digest = Digest::new(&run);
+    let reading = Reading::new(&run);
     let told = "store-2 (exit status: 1) at 2.35 s";
-    for view in [crate::terminal(&digest), crate::markdown(&digest), crate::html(&digest)] {
+    for view in [crate::terminal(&reading), crate::markdown(&reading), crate::html(&reading)] {
         assert!(view.contains(told), "{view}");
         assert!(view.contains("store-3 (exit status: 1) before the load"), "{view}");
         assert!(!view.contains("store-1 (exit"), "it exited after the load: {view}");
     }
-    let page = crate::html(&digest);
-    assert!(page.contains("<pre>out of &lt;space&gt;</pre>"), "{page}");
-    let json: serde_json::Value = serde_json::from_str(&crate::json(&digest)).unwrap();
+    let page = crate::html(&reading);
+    assert!(page.contains("<pre><code>out of &lt;space&gt;</code></pre>"), "{page}");
+    let json: serde_json::Value = serde_json::from_str(&crate::json(&reading)).unwrap();
     let exits = &json["trials"][0]["member_exits"];
     assert_eq!(exits[0]["at_ns"], 2_345_678_901_u64);
     assert_eq!(
@@ -208,23 +212,23 @@ fn a_server_that_exited_stands_in_every_view() {
 #[test]
 fn a_damaged_plan_is_told_in_every_view_and_changes_no_verdict() {
     let mut run = repeated();
-    let valid = Digest::new(&run).not_valid();
+    let valid = Reading::new(&run).not_valid();
     run.header.plan_text.clear();
     run.plan_damage = Some(record::Damage {
         file: "plan.toml".to_owned(),
         line: 0,
         what: "it is no regular file".to_owned(),
     });
-    let digest = Digest::new(&run);
-    assert_eq!(digest.not_valid(), valid);
-    for view in [crate::terminal(&digest), crate::markdown(&digest), crate::html(&digest)] {
+    let reading = Reading::new(&run);
+    assert_eq!(reading.not_valid(), valid);
+    for view in [crate::terminal(&reading), crate::markdown(&reading), crate::html(&reading)] {
         assert!(view.contains("copy of the plan is damaged"), "{view}");
         assert!(view.contains("plan.toml: it is no regular file"), "{view}");
     }
-    for view in [crate::markdown(&digest), crate::html(&digest)] {
+    for view in [crate::markdown(&reading), crate::html(&reading)] {
         assert!(view.contains("plan.toml is damaged: it is no regular file"), "{view}");
     }
-    let json: serde_json::Value = serde_json::from_str(&crate::json(&digest)).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&crate::json(&reading)).unwrap();
     assert_eq!(json["warnings"][0]["code"], "plan-damaged");
     assert_eq!(json["warnings"][0]["severity"], "note");
 }
@@ -239,8 +243,8 @@ fn an_open_loop_says_which_queues_its_arrivals_wait_in() {
     }
     let loops = "one for each event loop, here 2: their number follows dyno's cores";
     assert!(note(&run).contains(loops), "{}", note(&run));
-    let digest = Digest::new(&run);
-    for view in [crate::terminal(&digest), crate::markdown(&digest), crate::html(&digest)] {
+    let reading = Reading::new(&run);
+    for view in [crate::terminal(&reading), crate::markdown(&reading), crate::html(&reading)] {
         assert!(view.contains("Near saturation response times depend on the number of queues"));
     }
     assert_eq!(crate::tables::queues_note(&Digest::new(&sample::run())), None);
@@ -257,11 +261,12 @@ fn context_switches_that_differ_much_between_loads_are_told() {
         (usage.voluntary_switches, usage.involuntary_switches) = (switches, 0);
     }
     run.trials.retain(|trial| trial.header.workload.name == "oltp_point_select");
-    let digest = Digest::new(&run);
-    let notes = crate::tables::switches_notes(&digest);
+    let reading = Reading::new(&run);
+    let digest = &reading.digest;
+    let notes = crate::tables::switches_notes(digest);
     assert_eq!(notes.len(), 1, "{notes:?}");
     assert!(notes[0].contains("0.500 times for a query with 2 clients"), "{notes:?}");
-    for view in [crate::markdown(&digest), crate::html(&digest)] {
+    for view in [crate::markdown(&reading), crate::html(&reading)] {
         assert!(view.contains("Its threads waited in different ways"));
     }
 }

@@ -18,7 +18,7 @@ impl Trial<'_> {
     /// Whether the figures can be believed. What a probe of a seek is for does not speak against it.
     pub(crate) fn validity(&self) -> Validity {
         let findings = self.findings.iter();
-        Validity::of(findings.filter(|finding| !crate::seek::is_expected(self, finding.code)))
+        Validity::of(findings.filter(|finding| !self.is_expected(finding.code)))
     }
 
     /// The findings that make the trial doubtful or invalid, by name, each once.
@@ -31,9 +31,7 @@ impl Trial<'_> {
     /// The same as codes, the most serious first.
     pub(crate) fn reason_codes(&self) -> Vec<Code> {
         let codes = self.findings.iter().map(|finding| finding.code);
-        let is_reason = |code: &Code| {
-            code.severity() != Severity::Note && !crate::seek::is_expected(self, *code)
-        };
+        let is_reason = |code: &Code| code.severity() != Severity::Note && !self.is_expected(*code);
         let mut codes: Vec<Code> = codes.filter(is_reason).collect();
         codes.sort_by_key(|code| code.severity());
         codes

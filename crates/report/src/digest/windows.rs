@@ -62,7 +62,8 @@ fn is_end(code: Code) -> bool {
 mod tests {
     use record::TrialRecord;
 
-    use crate::digest::{Digest, Trial};
+    use crate::Reading;
+    use crate::digest::Trial;
     use crate::sample;
 
     fn window(mut trial: TrialRecord) -> TrialRecord {
@@ -86,17 +87,18 @@ mod tests {
         let well = sample::run().trials.swap_remove(0);
         let windows = [&well, &stalled, &stalled].map(|trial| window(trial.clone())).into();
         run.trials[0] = TrialRecord { windows, ..well };
-        let digest = Digest::new(&run);
+        let reading = Reading::new(&run);
+        let digest = &reading.digest;
         let [trial] = &digest.trials[..] else { panic!("one trial") };
         let names = trial.findings.iter().map(|finding| finding.code.name());
         assert_eq!(names.filter(|name| *name == "generator-stalled").count(), 1);
         let serious = trial.windows[1].validity();
         assert_eq!((trial.validity(), trial.windows.len()), (serious, 3));
         assert!(serious > trial.windows[0].validity(), "{serious:?}");
-        for view in [crate::terminal(&digest), crate::markdown(&digest), crate::html(&digest)] {
+        for view in [crate::terminal(&reading), crate::markdown(&reading), crate::html(&reading)] {
             assert!(view.contains(", in window 2 and 1 other of 3"), "{view}");
         }
-        let json: serde_json::Value = serde_json::from_str(&crate::json(&digest)).unwrap();
+        let json: serde_json::Value = serde_json::from_str(&crate::json(&reading)).unwrap();
         let windows = json["trials"][0]["windows"].as_array().unwrap();
         assert_eq!(windows[2]["validity"], serious.name());
         assert_eq!(windows[2]["transactions"], trial.windows[2].summary.transactions);

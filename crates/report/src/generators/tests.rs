@@ -4,6 +4,7 @@ use measure::LatencyHistogram;
 use serde_json::Value;
 
 use super::*;
+use crate::Reading;
 use crate::sample;
 
 #[test]
@@ -39,8 +40,9 @@ fn percentiles_of_all_generators_are_of_all_values_and_no_means() {
 #[test]
 fn every_view_has_the_generators_and_the_loss_of_one() {
     let run = sample::lost_generator();
-    let digest = Digest::new(&run);
-    let page = crate::html(&digest);
+    let reading = Reading::new(&run);
+    let digest = &reading.digest;
+    let page = crate::html(&reading);
     for text in [
         "<h2>Generators</h2>",
         ">ssh://bench1 lost<",
@@ -58,7 +60,7 @@ fn every_view_has_the_generators_and_the_loss_of_one() {
         !codes.contains(&analysis::Code::ClientsLeft),
         "its clients are told with it: {codes:?}"
     );
-    for view in [crate::markdown(&digest), crate::terminal(&digest)] {
+    for view in [crate::markdown(&reading), crate::terminal(&reading)] {
         assert!(view.contains("Generators") && view.contains("lost at 3.200 s"), "{view}");
         assert!(view.contains("A generator of the load was lost (doubtful)"), "{view}");
     }
@@ -68,8 +70,9 @@ fn every_view_has_the_generators_and_the_loss_of_one() {
 fn programs_get_each_generator_in_full() {
     let mut run = sample::generators();
     run.trials.truncate(1);
-    let digest = Digest::new(&run);
-    let report: Value = serde_json::from_str(&crate::json(&digest)).unwrap();
+    let reading = Reading::new(&run);
+    let digest = &reading.digest;
+    let report: Value = serde_json::from_str(&crate::json(&reading)).unwrap();
     let generators = &report["trials"][0]["generators"];
     let counts = [0, 1].map(|at| generators[at]["transactions"].as_u64().unwrap());
     assert_eq!(Some(counts[0] + counts[1]), report["trials"][0]["transactions"].as_u64());
@@ -77,7 +80,7 @@ fn programs_get_each_generator_in_full() {
     let each = [0, 1].map(|at| interval["generators"][at].as_u64().unwrap());
     assert_eq!(Some(each[0] + each[1]), interval["transactions"].as_u64());
     insta::assert_snapshot!(serde_json::to_string_pretty(&generators[1]).unwrap());
-    insta::assert_snapshot!(csv(&digest).unwrap().replace("\r\n", "\n"));
+    insta::assert_snapshot!(csv(digest).unwrap().replace("\r\n", "\n"));
 }
 
 #[test]
@@ -87,8 +90,8 @@ fn a_stall_names_its_generator() {
     let far = &mut run.trials[0].end.as_mut().unwrap().generators[1];
     let (start_ns, end_ns) = (2_000_000_000, 4_000_000_000);
     far.generator.as_mut().unwrap().stalls = vec![measure::GeneratorStall { start_ns, end_ns }];
-    let digest = Digest::new(&run);
-    let page = crate::html(&digest);
+    let reading = Reading::new(&run);
+    let page = crate::html(&reading);
     for text in [
         "<title>ssh://bench1 stood still for 2.00 s</title>",
         "2.000 s</td><td class=\"n\">2.00 s</td><td class=\"w\">ssh://bench1</td>",
@@ -101,19 +104,20 @@ fn a_stall_names_its_generator() {
 #[test]
 fn a_load_of_one_process_has_no_generators() {
     let run = sample::run();
-    let digest = Digest::new(&run);
-    assert!(by_point(&digest).is_empty() && hosts(&digest).is_empty());
-    assert_eq!(csv(&digest), None);
+    let reading = Reading::new(&run);
+    let digest = &reading.digest;
+    assert!(by_point(digest).is_empty() && hosts(digest).is_empty());
+    assert_eq!(csv(digest), None);
     assert_eq!(json(&digest.trials[0]), None);
     assert!(moments(&digest.trials[0], 5.0).is_empty());
-    assert!(!crate::html(&digest).contains("<h2>Generators</h2>"));
+    assert!(!crate::html(&reading).contains("<h2>Generators</h2>"));
 }
 
 #[test]
 fn a_file_of_generators_is_written_where_there_are_some() {
     let folder = tempfile::tempdir().unwrap();
     let run = sample::generators();
-    crate::write_all(&Digest::new(&run), folder.path(), &run.header.dyno).unwrap();
+    crate::write_all(&crate::Reading::new(&run), folder.path(), &run.header.dyno).unwrap();
     let text = std::fs::read_to_string(folder.path().join("report-generators.csv")).unwrap();
     // The heads, and two trials with two generators each.
     assert_eq!(text.lines().count(), 5);

@@ -1,16 +1,18 @@
-//! The history as text for a terminal, and as JSON.
+//! The sections of a history, its text for a terminal, and its JSON.
 
 use std::path::Path;
 
 use analysis::{ChangePoint, ChangeTest, fewest_values};
 use serde_json::{Value, json};
 
+use super::chart::chart;
 use super::{ChangeCriteria, History, HistoryRun, RunChange, Series};
 use crate::confidence::Estimated;
+use crate::document::{Section, Weight};
 use crate::number::{latency, number, percent, percentile_name, several, signed_percent};
 use crate::table::Table;
+use crate::terminal;
 use crate::visible::{pretty_json, visible};
-use crate::wrap::fold;
 
 const VERSION: u32 = 1;
 /// The levels of a line of characters.
@@ -19,35 +21,50 @@ const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
 const CHANGED: char = '│';
 /// A line of characters has at most so many runs, the newest.
 const DRAWN_MAX: usize = 60;
-/// So many runs that are left out, or missing in a series, are told in text.
+/// More runs that are left out, or missing in a series, are not listed in a terminal.
 const LEFT_OUT_MAX: usize = 20;
-/// The heading of runs that have no value in some series.
-pub(crate) const MISSING: &str = "Missing in a series";
+const LEFT_OUT: &str = "Left out";
+const MISSING: &str = "Missing in a series";
 
 impl History {
     /// For a terminal; with a width, no line is wider but for words that are.
     pub fn text(&self, width: Option<usize>) -> String {
-        let mut out = format!("{}\n\n", self.title());
-        if !self.series.is_empty() {
-            out.push_str(&format!("{}\n", self.table().text_within(width)));
-            out.push_str(&format!("{}\n", fold(&self.test_text(), width)));
-        }
+        let sections = terminal::sections(&self.sections(), Weight::Summary, width);
+        visible(&format!("{}\n\n{}", self.title(), sections.trim_end())).into_owned() + "\n"
+    }
+
+    /// The answer first, then the figures that it comes from.
+    pub(crate) fn sections(&self) -> Vec<Section<'static>> {
+        let mut changes = Section::new("changes", "Changes");
         for change in &self.changes {
-            out.push_str(&format!("\n{}:\n\n", self.run_name(change.run)));
-            out.push_str(&self.changed_table(change.run).text_within(width));
-            let (told, table) = self.differences(change);
-            out.push_str(&format!("\n{}\n", fold(&told, width)));
-            if let Some(table) = table {
-                out.push_str(&format!("\n{}", table.text_within(width)));
-            }
+            let (told, differences) = self.differences(change);
+            let at = self.run_name(change.run);
+            changes = changes
+                .captioned(Weight::Summary, &at, self.changed_table(change.run))
+                .facts(Weight::Summary, [told])
+                .captioned(Weight::Summary, "What differs", differences.unwrap_or_default());
         }
-        let left_out = self.left_out.iter();
-        let left_out = left_out.map(|it| format!("{}: {}", it.folder.display(), it.reason));
-        let missing = self.missing();
-        let missing = missing.map(|(folder, reason)| format!("{}: {reason}", folder.display()));
-        out.push_str(&listed("Left out", &left_out.collect::<Vec<_>>(), width));
-        out.push_str(&listed(MISSING, &missing.collect::<Vec<_>>(), width));
-        visible(&out).into_owned()
+        let none = self.changes.is_empty() && !self.series.is_empty();
+        let none = none.then(|| "No figure changed.".to_owned());
+        let test = (!self.series.is_empty()).then(|| self.test_text());
+        let series = Section::new("series", "Series").table(Weight::Summary, self.table());
+        let charts = self.series.iter().map(|series| chart(self, series)).collect();
+        let runs = Section::new("runs", "Runs").table(Weight::Report, self.runs_table());
+        let listed = [(LEFT_OUT, self.left_out_table()), (MISSING, self.missing_table())];
+        let listed = listed.into_iter().fold(runs, |runs, (caption, table)| {
+            let is_short = table.rows() <= LEFT_OUT_MAX;
+            let weight = if is_short { Weight::Summary } else { Weight::Report };
+            let count = format!("{caption}: {} runs; `--html` lists them.", table.rows());
+            let count = (!is_short).then_some(count);
+            runs.captioned(weight, caption, table).facts(Weight::Summary, count)
+        });
+        let all = [
+            changes.facts(Weight::Summary, none),
+            series.facts(Weight::Summary, test),
+            Section::new("plots", "Plots").charts("h".to_owned(), charts),
+            listed,
+        ];
+        all.into_iter().filter(|section| !section.is_empty()).collect()
     }
 
     /// The plan, its runs, and from when to when they are.
@@ -279,17 +296,6 @@ impl History {
             "differences": known.map(|all| all.iter().map(difference).collect::<Vec<_>>()),
         })
     }
-}
-
-/// A heading with so many lines below it as are told in text; empty without a line.
-fn listed(heading: &str, lines: &[String], width: Option<usize>) -> String {
-    if lines.is_empty() {
-        return String::new();
-    }
-    let told: String = lines.iter().take(LEFT_OUT_MAX).map(|it| format!("- {it}\n")).collect();
-    let more = lines.len().saturating_sub(LEFT_OUT_MAX);
-    let more = if more > 0 { format!("- and {more} more\n") } else { String::new() };
-    format!("\n{heading}:\n{}", fold(&format!("{told}{more}"), width))
 }
 
 fn test_name(test: ChangeTest) -> &'static str {

@@ -1,6 +1,7 @@
 //! Exact figures of a made-up trial, and the texts when figures are missing.
 
 use super::*;
+use crate::Reading;
 use crate::sample;
 
 #[test]
@@ -53,8 +54,9 @@ fn each_point_has_a_row_and_missing_data_is_reported_once() {
 fn records_without_segment_counts_show_none() {
     let mut run = sample::watched();
     run.trials.iter_mut().for_each(|trial| trial.watched = measure::Watched::default());
-    let digest = Digest::new(&run);
-    assert_eq!((note(&digest.trials[0]), absences(&digest)), (None, Vec::new()));
+    let reading = Reading::new(&run);
+    let digest = &reading.digest;
+    assert_eq!((note(&digest.trials[0]), absences(digest)), (None, Vec::new()));
     assert_eq!(json(&digest.trials[0])["tcp"], Value::Null);
 }
 

@@ -1,4 +1,4 @@
-//! The parts of the comparison, as titles, tables and notes: the text and the Markdown are made of them.
+//! The sections of the comparison.
 
 use analysis::{Cases, Significance};
 
@@ -7,16 +7,10 @@ use super::damaged::is_counted;
 use super::sides::{Matched, RunPoint, SIDES};
 use super::{Row, RunComparison};
 use crate::conclusion::{self, Conclusion};
+use crate::document::{Section, Weight};
 use crate::noise_floor;
 use crate::number::{percent, several};
 use crate::table::Table;
-
-pub(super) struct Block {
-    pub(super) title: String,
-    /// Empty when there is none.
-    pub(super) table: Table,
-    pub(super) notes: Vec<String>,
-}
 
 const NOTE: &str = "Ratios are those of the candidate to the baseline, of geometric means; with \"rounds\" the \
                     geometric mean of the ratios of rounds that measured both in turn. Faster, slower, more and \
@@ -24,22 +18,22 @@ const NOTE: &str = "Ratios are those of the candidate to the baseline, of geomet
                     larger than: two one-sided tests show that it is below the margin; the number is the larger \
                     end of the 90 % interval.";
 
-pub(super) fn blocks(compared: &RunComparison<'_, '_>) -> Vec<Block> {
+pub(super) fn sections(compared: &RunComparison<'_, '_>) -> Vec<Section<'static>> {
     let all = [
-        Some(sides(compared)),
+        sides(compared),
         damaged(compared),
-        Some(differences(compared)),
-        Some(verdicts(compared)),
-        super::variance::block(compared),
+        differences(compared),
+        verdicts(compared),
+        super::variance::section(compared),
         crashes(compared),
         checks(compared),
         unmatched(compared),
         conclusions(compared),
     ];
-    all.into_iter().flatten().collect()
+    all.into_iter().filter(|section| !section.is_empty()).collect()
 }
 
-fn sides(compared: &RunComparison<'_, '_>) -> Block {
+fn sides(compared: &RunComparison<'_, '_>) -> Section<'static> {
     let mut table = Table::new().words("side").words("run").words("systems").words("began (UTC)");
     table = table.words("trials").words("status");
     for (side, name) in SIDES.iter().enumerate() {
@@ -60,25 +54,26 @@ fn sides(compared: &RunComparison<'_, '_>) -> Block {
             ]);
         }
     }
-    Block { title: "Compared".to_owned(), table, notes: Vec::new() }
+    Section::new("sides", "Compared").table(Weight::Report, table)
 }
 
-fn damaged(compared: &RunComparison<'_, '_>) -> Option<Block> {
+fn damaged(compared: &RunComparison<'_, '_>) -> Section<'static> {
     let notes = super::damaged::notes(&compared.sides);
-    (!notes.is_empty()).then(|| Block { title: "Damaged".to_owned(), table: Table::new(), notes })
+    Section::new("damaged", "Damaged").facts(Weight::Report, notes)
 }
 
-fn differences(compared: &RunComparison<'_, '_>) -> Block {
+fn differences(compared: &RunComparison<'_, '_>) -> Section<'static> {
     let mut table = Table::new().words("of").words("fact").words(SIDES[0]).words(SIDES[1]);
     for it in &compared.differences {
         table.row([vec![it.of.clone(), it.fact.clone()], it.values.clone()].concat());
     }
     let nothing = "Nothing that dyno recorded differs besides.".to_owned();
-    let notes = if table.is_empty() { vec![nothing] } else { Vec::new() };
-    Block { title: "What differs besides".to_owned(), table, notes }
+    let nothing = table.is_empty().then_some(nothing);
+    let section = Section::new("differences", "What differs besides");
+    section.table(Weight::Report, table).facts(Weight::Report, nothing)
 }
 
-fn verdicts(compared: &RunComparison<'_, '_>) -> Block {
+fn verdicts(compared: &RunComparison<'_, '_>) -> Section<'static> {
     let mut table = Table::new().words("system").words("workload").words("load").words("figure");
     table = table.group().words("verdict").numbers("ratio").numbers("95 % interval");
     table = table.numbers(noise_floor::HEAD).group();
@@ -104,7 +99,8 @@ fn verdicts(compared: &RunComparison<'_, '_>) -> Block {
     notes.extend(has_floor.then(|| noise_floor::NOTE.to_owned()));
     notes.extend(units(compared));
     notes.extend(reasons);
-    Block { title: "Candidate to baseline".to_owned(), table, notes }
+    let section = Section::new("verdicts", "Candidate to baseline");
+    section.table(Weight::Report, table).facts(Weight::Report, notes)
 }
 
 /// Ratio, interval, the figure of each side, and the repetitions.
@@ -167,7 +163,7 @@ fn units(compared: &RunComparison<'_, '_>) -> Vec<String> {
     notes
 }
 
-fn crashes(compared: &RunComparison<'_, '_>) -> Option<Block> {
+fn crashes(compared: &RunComparison<'_, '_>) -> Section<'static> {
     let mut table = Table::new().words("system").words("verdict").numbers("corrected p");
     table = table.words(format!("crashed, {}", SIDES[0])).words(format!("crashed, {}", SIDES[1]));
     let cases = |it: Cases| format!("{} of {} trials", it.failed, it.all);
@@ -177,13 +173,11 @@ fn crashes(compared: &RunComparison<'_, '_>) -> Option<Block> {
         table.row(vec![system(row.systems), row.text().to_owned(), p_value, one, other]);
     }
     let note = "By Fisher's exact test, in the same family as the verdicts above. Figures of a side that crashed \
-                are those of the trials that survived."
-        .to_owned();
-    let is_needed = !table.is_empty();
-    is_needed.then(|| Block { title: "Crashes".to_owned(), table, notes: vec![note] })
+                are those of the trials that survived.";
+    Section::new("crashes", "Crashes").table(Weight::Report, table).note(note)
 }
 
-fn checks(compared: &RunComparison<'_, '_>) -> Option<Block> {
+fn checks(compared: &RunComparison<'_, '_>) -> Section<'static> {
     let mut table = Table::new().words("fails if").words("system").words("workload").words("load");
     table = table.words("result").words("change (95 % interval)");
     for check in &compared.checks {
@@ -200,27 +194,20 @@ fn checks(compared: &RunComparison<'_, '_>) -> Option<Block> {
     let is_single = compared.sides.systems.len() == 1;
     let table = table.without_columns(|head, _| head == "system" && is_single);
     let note = "The candidate fails where the whole interval is beyond the threshold; where the interval contains \
-                it, that is not decided."
-        .to_owned();
-    let is_needed = !table.is_empty();
-    is_needed.then(|| Block { title: "Thresholds".to_owned(), table, notes: vec![note] })
+                it, that is not decided.";
+    Section::new("thresholds", "Thresholds").table(Weight::Report, table).note(note)
 }
 
-fn unmatched(compared: &RunComparison<'_, '_>) -> Option<Block> {
+fn unmatched(compared: &RunComparison<'_, '_>) -> Section<'static> {
     let all = &compared.sides.unmatched;
-    let note = format!("Only one side has: {}.", all.join("; "));
-    (!all.is_empty()).then(|| Block {
-        title: "Not compared".to_owned(),
-        table: Table::new(),
-        notes: vec![note],
-    })
+    let only = (!all.is_empty()).then(|| format!("Only one side has: {}.", all.join("; ")));
+    Section::new("unmatched", "Not compared").facts(Weight::Report, only)
 }
 
-fn conclusions(compared: &RunComparison<'_, '_>) -> Option<Block> {
-    let notes: Vec<String> =
-        super::conclusion::all(compared).iter().map(Conclusion::text).collect();
-    let title = conclusion::TITLE.to_owned();
-    (!notes.is_empty()).then(|| Block { title, table: Table::new(), notes })
+fn conclusions(compared: &RunComparison<'_, '_>) -> Section<'static> {
+    let all = super::conclusion::all(compared);
+    let texts = all.iter().map(Conclusion::text);
+    Section::new("conclusions", conclusion::TITLE).facts(Weight::Report, texts)
 }
 
 pub(super) fn system([baseline, candidate]: [&str; 2]) -> String {

@@ -8,7 +8,7 @@ use record::Run;
 use serde_json::Value;
 
 use super::*;
-use crate::comparison::groups;
+use crate::Reading;
 use crate::{Digest, sample};
 
 fn selection<'d, 'a>(digest: &'d Digest<'a>, system: &str) -> Selection<'d, 'a> {
@@ -65,10 +65,11 @@ fn row<'v>(compared: &'v Value, figure: &str) -> &'v Value {
 #[test]
 fn variants_of_a_run_are_compared_by_the_rounds_and_ratios_of_its_report() {
     let run = sample::variants();
-    let digest = Digest::new(&run);
-    let sides = ["v1", "tidb.v3"].map(|name| [selection(&digest, name)]);
+    let reading = Reading::new(&run);
+    let digest = &reading.digest;
+    let sides = ["v1", "tidb.v3"].map(|name| [selection(digest, name)]);
     let compared = RunComparison::new(&sides[0], &sides[1], criteria(&[])).unwrap();
-    let group = &groups(&digest)[0];
+    let group = &reading.groups()[0];
     let mut seen = 0;
     for row in &compared.rows {
         if !matches!(row.figure, Figure::Throughput | Figure::Latency(_)) {
@@ -463,10 +464,11 @@ fn rounds_that_ended_by_themselves_are_compared_by_the_intervals_of_their_report
 #[test]
 fn variants_in_windows_have_the_ratio_of_the_report_of_their_run() {
     let run = sample::in_windows();
-    let digest = Digest::new(&run);
-    let sides = ["v1", "tidb.v3"].map(|name| [selection(&digest, name)]);
+    let reading = Reading::new(&run);
+    let digest = &reading.digest;
+    let sides = ["v1", "tidb.v3"].map(|name| [selection(digest, name)]);
     let compared = RunComparison::new(&sides[0], &sides[1], criteria(&[])).unwrap();
-    let group = &groups(&digest)[0];
+    let group = &reading.groups()[0];
     let of_report = group.compare(group.points("v3")[0], Figure::Throughput).unwrap();
     let of_row = compared.rows.iter().find(|row| row.figure == Figure::Throughput).unwrap();
     assert_eq!(of_row.found.as_ref().unwrap().contrast, of_report.ratio.logs);

@@ -3,9 +3,10 @@
 use analysis::{Levels, RunLevels, RunPurchase, TrialFigure};
 
 use super::RunComparison;
-use super::blocks::{Block, system};
+use super::blocks::system;
 use super::sides::{RunPoint, SIDES};
 use crate::digest::Trial;
+use crate::document::{Section, Weight};
 use crate::number::{number, percent};
 use crate::table::Table;
 use crate::variance::{TITLE, deviation, figures, purchase_text, trial_cost};
@@ -15,8 +16,8 @@ const NOTE: &str = "Standard deviations of the throughput of one trial, as parts
                     runs beyond both. The last column says which repetition makes the interval over runs narrower for \
                     the same time.";
 
-/// A row for each load of a side that has three runs or more, with several trials; `None` without any.
-pub(super) fn block(compared: &RunComparison<'_, '_>) -> Option<Block> {
+/// A row for each load of a side that has three runs or more, with several trials.
+pub(super) fn section(compared: &RunComparison<'_, '_>) -> Section<'static> {
     let mut table = Table::new().words("side").words("system").words("workload").words("load");
     table = table.numbers("runs").numbers("within trials").numbers("between trials");
     table = table.numbers("between runs").words("worth repeating");
@@ -33,9 +34,7 @@ pub(super) fn block(compared: &RunComparison<'_, '_>) -> Option<Block> {
             table.row([lead, load, vec![runs.to_string()], last].concat());
         }
     }
-    let is_needed = !table.is_empty();
-    let notes = vec![NOTE.to_owned()];
-    is_needed.then(|| Block { title: TITLE.to_owned(), table, notes })
+    Section::new("variance", TITLE).table(Weight::Report, table).note(NOTE)
 }
 
 fn counted<'d, 'a>(of: RunPoint<'d, 'a>) -> Vec<&'d Trial<'a>> {

@@ -1,36 +1,21 @@
 //! The comparison as text for a terminal, and as Markdown.
 
 use super::RunComparison;
-use super::blocks::{Block, blocks};
-use crate::table::escape_markdown;
+use super::blocks::sections;
+use crate::document::Weight;
 use crate::visible::visible;
-use crate::wrap::fold;
+use crate::{markdown, terminal};
 
 impl RunComparison<'_, '_> {
     /// For a terminal; with a width, no line is wider.
     pub fn text(&self, width: Option<usize>) -> String {
-        let block = |Block { title, table, notes }: Block| {
-            let table = match table.is_empty() {
-                true => String::new(),
-                false => format!("{}\n", table.text_within(width)),
-            };
-            let notes: String = notes.iter().map(|note| format!("{note}\n")).collect();
-            let notes = fold(&notes, width);
-            let end = if notes.is_empty() { "" } else { "\n" };
-            format!("{title}:\n\n{table}{notes}{end}")
-        };
-        let all: String = blocks(self).into_iter().map(block).collect();
+        let all = terminal::sections(&sections(self), Weight::Report, width);
         format!("{}\n", visible(all.trim_end()))
     }
 
     pub fn markdown(&self) -> String {
-        let block = |Block { title, table, notes }: Block| {
-            let table =
-                if table.is_empty() { String::new() } else { format!("{}\n", table.markdown()) };
-            let notes = notes.iter().map(|note| format!("{}\n\n", escape_markdown(note)));
-            format!("## {title}\n\n{table}{}", notes.collect::<String>())
-        };
-        let all: String = blocks(self).into_iter().map(block).collect();
-        format!("# Comparison\n\n{}\n", visible(all.trim_end()))
+        let mut all = "# Comparison\n\n".to_owned();
+        markdown::sections(&sections(self), &mut all);
+        format!("{}\n", visible(all.trim_end()))
     }
 }

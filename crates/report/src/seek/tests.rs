@@ -1,8 +1,10 @@
 //! Views of seeks.
 
 use measure::TrialStatus;
+use record::Run;
 
 use super::*;
+use crate::Reading;
 use crate::sample;
 
 const MS: f64 = 1e6;
@@ -16,7 +18,7 @@ fn told(run: &Run) -> String {
 
 #[test]
 fn a_seek_in_a_terminal() {
-    insta::assert_snapshot!(crate::terminal(&Digest::new(&sample::sought(
+    insta::assert_snapshot!(crate::terminal(&Reading::new(&sample::sought(
         20.0 * MS,
         1.0,
         1_024.0
@@ -44,8 +46,8 @@ fn probes_are_not_repetitions_of_one_measurement() {
 #[test]
 fn every_view_has_the_capacity_and_the_page_has_a_plot_of_each_bound() {
     let run = sample::sought(20.0 * MS, 1.0, 1_024.0);
-    let digest = Digest::new(&run);
-    let value: Value = serde_json::from_str(&crate::json(&digest)).unwrap();
+    let reading = Reading::new(&run);
+    let value: Value = serde_json::from_str(&crate::json(&reading)).unwrap();
     let seek = &value["seek"]["seeks"][0];
     let capacity = &seek["capacity"];
     let [low, per_s, high] =
@@ -53,10 +55,10 @@ fn every_view_has_the_capacity_and_the_page_has_a_plot_of_each_bound() {
     assert!(low < per_s && per_s < high, "{capacity}");
     assert_eq!(seek["outcome"], "found");
     assert_eq!(seek["probes"].as_array().unwrap().len(), run.trials.len());
-    let html = crate::html(&digest);
+    let html = crate::html(&reading);
     assert!(html.contains("p99 of each probe") && html.contains("shade capacity"), "no plot");
-    assert!(crate::markdown(&digest).contains("## Capacity"));
-    let csv = crate::csv(&digest);
+    assert!(crate::markdown(&reading).contains("## Capacity"));
+    let csv = crate::csv(&reading);
     let ends = |line: &str, end: &str| line.trim_end().ends_with(end);
     assert!(ends(csv.lines().next().unwrap(), "probe,confirming,kept"));
     assert!(csv.lines().any(|line| ends(line, ",1,false,true")), "{csv}");
@@ -86,7 +88,7 @@ fn an_interrupted_seek_tells_what_is_known() {
         "The capacity is unknown: the probes are too few, or contradict each other. Every load up to 4 clients kept \
          the bounds. The seek was interrupted."
     );
-    assert!(crate::terminal(&Digest::new(&run)).contains("3 of 4 trials"));
+    assert!(crate::terminal(&Reading::new(&run)).contains("3 of 4 trials"));
 }
 
 #[test]
@@ -94,11 +96,11 @@ fn probes_that_fail_are_results_and_no_warnings() {
     let mut run = sample::sought(20.0 * MS, 1.0, 1_024.0);
     let end = run.trials[4].end.as_mut().unwrap();
     end.status = TrialStatus::Failed("overloaded: 9 waited".to_owned());
-    let text = crate::terminal(&Digest::new(&run));
+    let text = crate::terminal(&Reading::new(&run));
     assert!(!text.contains("overloaded") && !text.contains("1 failed"), "{text}");
     run.trials[4].end.as_mut().unwrap().status = TrialStatus::Crashed("killed".to_owned());
     run.trials.truncate(5);
-    let text = crate::terminal(&Digest::new(&run));
+    let text = crate::terminal(&Reading::new(&run));
     assert!(text.contains("The server crashed, which ended the seek."), "{text}");
     assert!(text.contains("4 of 5 trials, 1 crashed"), "{text}");
 }

@@ -161,14 +161,15 @@ pub(crate) fn json(group: &Group<'_, '_>, point: &Point<'_>) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::comparison::groups;
+    use crate::Reading;
+
     use crate::sample;
 
     #[test]
     fn what_both_variants_have_in_common_is_not_variance_of_their_ratio() {
         let run = sample::in_windows();
-        let digest = Digest::new(&run);
-        let report: Value = serde_json::from_str(&crate::json(&digest)).unwrap();
+        let reading = Reading::new(&run);
+        let report: Value = serde_json::from_str(&crate::json(&reading)).unwrap();
         let variance = &report["variants"][0]["compared"][0]["variance"];
         let number = |key: &str| variance[key].as_f64().unwrap();
         assert_eq!((number("rounds"), number("windows")), (3.0, 9.0));
@@ -180,7 +181,7 @@ mod tests {
         assert!((number("between_rounds") / all - 1.0).abs() < 1e-6, "{variance}");
         assert_eq!(variance["worth_repeating"], "more-rounds");
         assert!(report["points"].as_array().unwrap().iter().all(|it| it["variance"].is_null()));
-        for view in [crate::terminal(&digest), crate::markdown(&digest), crate::html(&digest)] {
+        for view in [crate::terminal(&reading), crate::markdown(&reading), crate::html(&reading)] {
             assert!(
                 view.contains(TITLE) && view.contains("more rounds, of about 2 windows"),
                 "{view}"
@@ -200,8 +201,8 @@ mod tests {
                 it.total.transactions = (if is_variant { 1e9 * factor } else { 1e9_f64 }) as u64;
             }
         }
-        let digest = Digest::new(&run);
-        let group = &groups(&digest)[0];
+        let reading = Reading::new(&run);
+        let group = &reading.groups()[0];
         let found = RatioVariance::of(group, group.points("v3")[0]).unwrap();
         let expected = 1.1_f64.ln().powi(2) * 10.0 / 81.0;
         assert!((found.levels.within / expected - 1.0).abs() < 1e-6, "{:?}", found.levels);
@@ -214,8 +215,8 @@ mod tests {
     #[test]
     fn rounds_of_whole_trials_have_no_such_table() {
         let run = sample::variants();
-        let digest = Digest::new(&run);
-        assert!(groups(&digest).iter().all(|group| table(group).is_empty()));
-        assert!(!crate::markdown(&digest).contains(TITLE));
+        let reading = Reading::new(&run);
+        assert!(reading.groups().iter().all(|group| table(group).is_empty()));
+        assert!(!crate::markdown(&reading).contains(TITLE));
     }
 }

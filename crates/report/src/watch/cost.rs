@@ -145,6 +145,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
+    use crate::Reading;
     use crate::sample;
 
     /// CPU metrics of a server that keeps so many hardware threads busy.
@@ -168,12 +169,13 @@ mod tests {
         let mut run = sample::watched();
         run.trials.truncate(1);
         run.trials[0].watched.servers.push(metrics(0.5));
-        let digest = Digest::new(&run);
+        let reading = Reading::new(&run);
+        let digest = &reading.digest;
         let per_s = digest.trials[0].summary.queries_per_s;
         let known = [500_000.0 / per_s, 3_000.0 / per_s, 0.0, 1_048.576 / per_s];
         let is_near = |seen: f64, known: f64| (seen - known).abs() <= 1e-9 * known;
-        let report: Value = serde_json::from_str(&crate::json(&digest)).unwrap();
-        let csv = crate::csv(&digest);
+        let report: Value = serde_json::from_str(&crate::json(&reading)).unwrap();
+        let csv = crate::csv(&reading);
         let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
         let (heads, cells) = (lines.next().unwrap(), lines.next().unwrap());
         for (figure, known) in CostFigure::ALL.iter().zip(known) {
@@ -182,14 +184,14 @@ mod tests {
             let cell = cells[heads.iter().position(|head| *head == key).unwrap()];
             assert!(is_near(cell.parse().unwrap(), known), "{key}: {cell}");
         }
-        insta::assert_snapshot!(format!("{}{}", by_point(&digest).text(), lines_of(&digest)));
-        let over_time = crate::watch_csv(&digest);
+        insta::assert_snapshot!(format!("{}{}", by_point(digest).text(), lines_of(digest)));
+        let over_time = crate::watch_csv(digest);
         let row = ",server,store 1,,cpu_us_per_query,us/query,1,5,";
         let figures = over_time.split_once(row).unwrap().1;
         let mean = figures.split(',').next().unwrap().parse().unwrap();
         assert!(is_near(mean, 500_000.0 / per_s), "{mean}");
-        assert!(crate::markdown(&digest).contains("## What a query cost the servers"));
-        let page = crate::html(&digest);
+        assert!(crate::markdown(&reading).contains("## What a query cost the servers"));
+        let page = crate::html(&reading);
         assert!(page.contains("What a query cost the servers"));
         assert!(page.contains("context switches of the server for a query"));
     }
@@ -201,26 +203,27 @@ mod tests {
         let servers = &mut run.trials[0].watched.servers;
         servers.push(metrics(0.3));
         servers.push(measure::Server { name: "store 2".to_owned(), ..measure::Server::default() });
-        let digest = Digest::new(&run);
+        let reading = Reading::new(&run);
+        let digest = &reading.digest;
         let per_s = digest.trials[0].summary.queries_per_s;
         let work = of_servers(&digest.trials[0]).unwrap();
         assert!((work.cpu_threads.unwrap() - 0.8).abs() < 1e-9, "{work:?}");
         assert_eq!((work.switches_per_s, work.queries_per_s), (None, per_s));
-        let text = crate::watch::servers(&digest).text();
+        let text = crate::watch::servers(digest).text();
         assert!(
             text.contains("mariadb  oltp_point_select  1 client        2             0.800"),
             "{text}"
         );
-        let lines = crate::watch::lines(&digest);
+        let lines = crate::watch::lines(digest);
         assert!(
             lines[0].starts_with("mariadb: 2 servers kept up to 0.800 CPU threads busy"),
             "{lines:?}"
         );
         let note = "Not in it, because they do not publish it: store 2.";
-        for view in [crate::markdown(&digest), crate::html(&digest)] {
+        for view in [crate::markdown(&reading), crate::html(&reading)] {
             assert!(view.contains(note), "{view}");
         }
-        let terminal = crate::terminal(&digest);
+        let terminal = crate::terminal(&reading);
         assert!(terminal.contains("whose CPU is not known: store 2"), "{terminal}");
     }
 
@@ -236,26 +239,28 @@ mod tests {
             let server = reading.processes[1].as_mut().unwrap();
             (server.context_switches, server.disk) = (None, None);
         }
-        let digest = Digest::new(&run);
-        let report: Value = serde_json::from_str(&crate::json(&digest)).unwrap();
+        let reading = Reading::new(&run);
+        let digest = &reading.digest;
+        let report: Value = serde_json::from_str(&crate::json(&reading)).unwrap();
         assert_eq!(report["trials"][0]["server_context_switches_per_query"], Value::Null);
         assert!(report["trials"][0]["server_cpu_us_per_query"].is_f64());
-        let csv = crate::csv(&digest);
+        let csv = crate::csv(&reading);
         let mut lines = csv.lines().map(|line| line.split(',').rev().collect::<Vec<_>>());
         let (heads, row) = (lines.next().unwrap(), lines.next().unwrap());
         for head in ["context_switches", "read_kb", "written_kb"] {
             let at = heads.iter().position(|it| *it == format!("server_{head}_per_query")).unwrap();
             assert_eq!(row[at], "", "{head}");
         }
-        let line = lines_of(&digest);
+        let line = lines_of(digest);
         assert!(line.ends_with(" CPU µs"), "{line}");
     }
 
     #[test]
     fn without_anything_watched_nothing_is_shown() {
         let run = sample::run();
-        let digest = Digest::new(&run);
-        assert!(by_point(&digest).is_empty() && lines(&digest).is_empty());
-        assert!(!crate::markdown(&digest).contains("cost the servers"));
+        let reading = Reading::new(&run);
+        let digest = &reading.digest;
+        assert!(by_point(digest).is_empty() && lines(digest).is_empty());
+        assert!(!crate::markdown(&reading).contains("cost the servers"));
     }
 }

@@ -9,8 +9,10 @@ use record::{CallsRecord, Run};
 use unicode_width::UnicodeWidthChar;
 
 use super::*;
-use crate::digest::Digest;
-use crate::{calls, comparison, operations, rules, sample, seek, settings, tables, turns, watch};
+use crate::Reading;
+use crate::document::Content;
+use crate::sections::document;
+use crate::{sample, turns, watch};
 
 /// Two kinds of transactions with a score, a mix and conditions.
 fn of_rules() -> Run {
@@ -66,24 +68,15 @@ fn samples() -> Vec<(&'static str, Run)> {
     ]
 }
 
-/// The tables of the summary, and others of a run.
-fn tables_of(digest: &Digest<'_>) -> Vec<Table> {
-    let mut all = vec![
-        settings::systems(digest),
-        tables::results(digest, None),
-        tables::service(digest, None),
-        rules::table(digest, None),
-        calls::by_point(digest),
-    ];
-    let seeks = seek::all(digest);
-    if !seeks.is_empty() {
-        all.push(seek::table(digest, &seeks));
-        all.extend(seeks.iter().map(seek::probes));
-    }
-    all.extend(digest.workloads().into_iter().map(|name| operations::in_short(digest, name)));
-    let groups = comparison::groups(digest);
-    all.extend(groups.iter().flat_map(|group| [group.table(), group.differences()]));
-    if let Some(trial) = digest.trials.first() {
+/// Every table of a report, and others of its first trial.
+fn tables_of(reading: &Reading<'_>) -> Vec<Table> {
+    let blocks = document(reading).sections.into_iter().flat_map(|section| section.blocks);
+    let tables = blocks.filter_map(|block| match block.content {
+        Content::Table { table, .. } => Some(table),
+        _ => None,
+    });
+    let mut all: Vec<Table> = tables.collect();
+    if let Some(trial) = reading.digest.trials.first() {
         all.push(turns::table(trial));
         all.extend(trial.hosts().iter().map(|host| watch::host(trial, host)));
     }
@@ -132,7 +125,7 @@ fn check(table: &Table, width: usize) {
 fn every_table_of_every_sample_fits_and_keeps_every_cell() {
     let mut most = 0;
     for (_, run) in samples() {
-        for table in tables_of(&Digest::new(&run)) {
+        for table in tables_of(&Reading::new(&run)) {
             (60..=140).for_each(|width| check(&table, width));
             most = most.max(table.text().lines().map(UnicodeWidthStr::width).max().unwrap());
         }
@@ -143,10 +136,10 @@ fn every_table_of_every_sample_fits_and_keeps_every_cell() {
 #[test]
 fn no_line_of_a_summary_is_wider_than_the_terminal() {
     for (name, run) in samples() {
-        let digest = Digest::new(&run);
+        let reading = Reading::new(&run);
         let page = run.folder.join("report.html");
         for width in 60..=140 {
-            let text = crate::summary(&digest, Some(&page), Some(width));
+            let text = crate::summary(&reading, Some(&page), Some(width));
             let wide = text.lines().find(|line| line.width() > width);
             assert_eq!(wide, None, "{name} in {width} columns:\n{text}");
         }
@@ -158,7 +151,7 @@ fn summaries_on_narrow_terminals() {
     let is_shown = |name: &str| ["repeated", "variants", "open", "seek", "rules"].contains(&name);
     for (name, run) in samples().into_iter().filter(|(name, _)| is_shown(name)) {
         for width in [80, 60] {
-            let text = crate::summary(&Digest::new(&run), None, Some(width));
+            let text = crate::summary(&Reading::new(&run), None, Some(width));
             insta::assert_snapshot!(format!("{name}_{width}"), text);
         }
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use analysis::Summary;
 use measure::{LatencyHistogram, sum};
 
-use super::charts::{Context, LINES_MAX, WHOLE_ROW, load_of};
+use super::over_run::{Context, LINES_MAX, WHOLE_ROW, load_of};
 use crate::digest::Point;
 use crate::number::several;
 use crate::svg::{Axis, Chart, Dot, Scale, Series, Size, Unit};

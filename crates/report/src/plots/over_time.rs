@@ -4,12 +4,12 @@ use measure::Nanos;
 use record::GeneratorRecord;
 
 use crate::digest::{Digest, Trial};
-use crate::html::charts::LINES_MAX;
-use crate::html::frame::{Frame, MergedIntervals};
-use crate::html::spectrum::{Spectrum, spectrum, unanswered};
-use crate::html::watch;
 use crate::number::percentile_name;
 use crate::panels::Panels;
+use crate::plots::frame::{Frame, MergedIntervals};
+use crate::plots::over_run::LINES_MAX;
+use crate::plots::spectrum::{Spectrum, spectrum, unanswered};
+use crate::plots::watch;
 use crate::svg::{Axis, Chart, Dot, Scale, Series, Size, Unit};
 use crate::turns;
 

@@ -1,11 +1,10 @@
-//! Variants side by side: a plot of ratios with their intervals, and the same figures as a table.
+//! Variants side by side: a plot of ratios with their intervals.
 
 use analysis::Comparison;
 
-use super::{figures, paragraph, section, table};
 use crate::compared_figure::Figure;
-use crate::comparison::{Group, NOTE, groups};
-use crate::digest::{Digest, Point, load_text};
+use crate::comparison::Group;
+use crate::digest::{Point, load_text};
 use crate::noise_floor;
 use crate::svg::{Axis, Chart, Dot, Series, Size};
 
@@ -13,24 +12,8 @@ const SIZE: Size = Size { is_wide: true, height: 300.0 };
 /// Distance between the variants of one load on the x axis, where loads are 1 apart.
 const APART: f64 = 0.12;
 
-/// The section of all groups of variants; empty when there is none.
-pub(crate) fn compared(digest: &Digest<'_>) -> String {
-    let mut body = String::new();
-    for (at, group) in groups(digest).iter().enumerate() {
-        let charts = digest.workloads().into_iter().filter_map(|workload| chart(group, workload));
-        body.push_str(&figures(&charts.collect::<Vec<_>>(), &format!("v{at}")));
-        body.push_str(&table(&group.table(), &group.caption()));
-        for (title, below) in group.tables_below() {
-            body.push_str(&table(&below, title));
-        }
-        body.push_str(&paragraph(NOTE));
-        group.notes().iter().for_each(|text| body.push_str(&paragraph(text)));
-    }
-    section("compared", "Variants compared", &body)
-}
-
 /// The figure of the verdict for one workload, as a ratio to the baseline's, at one x position for each load.
-fn chart(group: &Group<'_, '_>, workload: &str) -> Option<Chart> {
+pub(crate) fn chart(group: &Group<'_, '_>, workload: &str) -> Option<Chart> {
     let mut base_points = group.points(group.baseline());
     base_points.retain(|point| point.workload == workload);
     let loads: Vec<String> = base_points.iter().map(|point| load_of(point)).collect();

@@ -1,34 +1,20 @@
-//! Seeks on the page: the capacities, a plot of the probes for each bound, and the probes as a table.
+//! The probes of a seek by their throughput and each bounded figure.
 
 use analysis::JudgedProbe;
 use measure::{BoundedFigure, SeekBound};
 
-use super::{figures, folded, paragraph, section, table};
-use crate::digest::Digest;
 use crate::number::{number, several};
-use crate::seek::{NOTE, Sought, all, name, probes};
+use crate::seek::{Sought, name};
 use crate::svg::{Arrow, Axis, Chart, Dot, Scale, Series, Shade, ShadeKind, Size, Unit};
 
 const SIZE: Size = Size { is_wide: true, height: 340.0 };
 /// A figure without an upper bound is drawn at so many times the highest other one.
 const OUT_OF_REACH: f64 = 2.0;
 
-/// The section of all seeks; empty in a run with fixed loads.
-pub(crate) fn sought(digest: &Digest<'_>) -> String {
-    let seeks = all(digest);
-    if seeks.is_empty() {
-        return String::new();
-    }
-    let mut body = table(&crate::seek::table(digest, &seeks), &digest.under_test());
-    body.push_str(&paragraph(NOTE));
-    for (at, sought) in seeks.iter().enumerate() {
-        let name = sought.name(digest);
-        let bounds = sought.record.bounds.iter().enumerate();
-        let charts = bounds.filter_map(|(place, bound)| chart(sought, &name, place, bound));
-        body.push_str(&figures(&charts.collect::<Vec<_>>(), &format!("k{at}")));
-        body.push_str(&folded(&probes(sought), &format!("Probes of {name}")));
-    }
-    section("capacity", "Capacity", &body)
+/// A plot of the probes for each bound.
+pub(crate) fn charts(sought: &Sought<'_, '_>, name: &str) -> Vec<Chart> {
+    let bounds = sought.record.bounds.iter().enumerate();
+    bounds.filter_map(|(place, bound)| chart(sought, name, place, bound)).collect()
 }
 
 /// Every probe by its throughput and a bounded figure; `None` when no probe has the figure.

@@ -21,7 +21,7 @@ struct Group<'d, 'a> {
 }
 
 /// The plot of one workload; `None` where it has few kinds of transactions.
-pub(super) fn of_workload(digest: &Digest<'_>, workload: &str) -> Option<Chart> {
+pub(crate) fn of_workload(digest: &Digest<'_>, workload: &str) -> Option<Chart> {
     let points = digest.points.iter().filter(|point| point.workload == workload);
     let groups: Vec<Group<'_, '_>> = points.flat_map(|point| groups(digest, point)).collect();
     let operations = groups.first().map(|group| kinds(group.trials[0])).unwrap_or_default();

@@ -20,13 +20,17 @@ pub(super) const LINES_MAX: usize = 8;
 const HIGHEST_BAR: f64 = 4.0;
 
 /// Every plot of one workload for which the run has figures.
-pub(crate) fn of_workload(digest: &Digest<'_>, workload: &str) -> Vec<Chart> {
+pub(crate) fn of_workload(
+    digest: &Digest<'_>,
+    sweeps: &[scaling::Sweep],
+    workload: &str,
+) -> Vec<Chart> {
     let points: Vec<&Point<'_>> = digest
         .points
         .iter()
         .filter(|point| point.workload == workload && !point.counted.is_empty())
         .collect();
-    let context = Context::new(digest, workload, points);
+    let context = Context::new(digest, sweeps, workload, points);
     [context.throughput(), context.comparison(), context.percentiles(), context.spectrum()]
         .into_iter()
         .flatten()
@@ -35,6 +39,7 @@ pub(crate) fn of_workload(digest: &Digest<'_>, workload: &str) -> Vec<Chart> {
 
 pub(super) struct Context<'d, 'a> {
     pub(super) digest: &'d Digest<'a>,
+    sweeps: &'d [scaling::Sweep],
     pub(super) workload: &'d str,
     /// The workload's points with figures; in a sweep over rates, only those with the most clients.
     pub(super) points: Vec<&'d Point<'a>>,
@@ -88,7 +93,12 @@ impl Sweep {
 }
 
 impl<'d, 'a> Context<'d, 'a> {
-    fn new(digest: &'d Digest<'a>, workload: &'d str, mut points: Vec<&'d Point<'a>>) -> Self {
+    fn new(
+        digest: &'d Digest<'a>,
+        sweeps: &'d [scaling::Sweep],
+        workload: &'d str,
+        mut points: Vec<&'d Point<'a>>,
+    ) -> Self {
         let first = points.first().map(|point| point.offered_per_s);
         let is_swept = points.iter().any(|point| Some(point.offered_per_s) != first);
         let sweep = if is_swept { Sweep::Rate } else { Sweep::Clients };
@@ -98,7 +108,7 @@ impl<'d, 'a> Context<'d, 'a> {
             points.retain(|point| Some(point.clients) == most);
         }
         let with_fewer_clients = all - points.len();
-        Self { digest, workload, points, sweep, with_fewer_clients }
+        Self { digest, sweeps, workload, points, sweep, with_fewer_clients }
     }
 
     /// A remark with what the plots of this workload leave out.
@@ -132,7 +142,7 @@ impl<'d, 'a> Context<'d, 'a> {
         let highest = dots.map(|dot| dot.error.map_or(dot.y, |(_, high)| high.max(dot.y)));
         let refusals = self
             .systems()
-            .filter_map(|(_, system)| scaling::refusal(self.digest, system, self.workload));
+            .filter_map(|(_, system)| scaling::refusal(self.sweeps, system, self.workload));
         Some(Chart {
             title: format!("{}: throughput against {}", self.workload, self.sweep.name()),
             subtitle: self.digest.under_test_of(self.workload),
@@ -152,7 +162,7 @@ impl<'d, 'a> Context<'d, 'a> {
     /// The law of each system that was fitted to its sweep over clients.
     fn curves(&self) -> Vec<Series> {
         let curve = |(colour, system): (usize, &str)| {
-            scaling::curve(self.digest, system, self.workload, colour)
+            scaling::curve(self.sweeps, system, self.workload, colour)
         };
         match self.sweep {
             Sweep::Clients => self.systems().filter_map(curve).collect(),
@@ -164,7 +174,7 @@ impl<'d, 'a> Context<'d, 'a> {
     fn peak(&self) -> Option<Shade> {
         let systems: Vec<(usize, &str)> = self.systems().collect();
         let &[(_, system)] = &systems[..] else { return None };
-        let found = scaling::of(self.digest, system, self.workload)?;
+        let found = scaling::of(self.sweeps, system, self.workload)?;
         let Peak::Within { clients, .. } = found.peak else { return None };
         let ends = found.levels.first()?.clients as f64..=found.levels.last()?.clients as f64;
         let to = clients.high?.min(*ends.end());

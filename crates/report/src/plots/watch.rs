@@ -3,9 +3,9 @@
 use analysis::{ConnectionFigure, HostFigure, ProcessFigure, SampleWindow, thin};
 use measure::{Host, Side};
 
-use crate::html::frame::Frame;
-use crate::html::over_time::TrialCharts;
 use crate::panels::DrawnPanel;
+use crate::plots::frame::Frame;
+use crate::plots::over_time::TrialCharts;
 use crate::svg::{Axis, Chart, Dot, Scale, Series, Unit};
 use crate::watch::figure::axis;
 

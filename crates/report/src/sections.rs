@@ -1,0 +1,254 @@
+//! The sections of a report, in the order of every view. A new one is a function here and its place in [`ALL`].
+
+mod compared;
+mod results;
+mod trial;
+
+use record::Run;
+
+use crate::document::{Block, Content, Document, Fold, Head, Item, Link, Section, Trials, Weight};
+use crate::finding::{self, Group};
+use crate::number::several;
+use crate::plots::{bars, over_run, sought};
+use crate::reading::Reading;
+use crate::{
+    calls, ceiling, conclusion, generator, generators, loading, messages, operations, scaling,
+    seek, settings, tables, variance, watch,
+};
+
+/// Every section; those with nothing to say are left out.
+const ALL: [for<'d> fn(&'d Reading<'d>) -> Section<'d>; 20] = [
+    conclusions,
+    capacity,
+    results::section,
+    compared::section,
+    care,
+    plots,
+    scalability,
+    variances,
+    of_operations,
+    of_calls,
+    of_loading,
+    costs,
+    of_generators,
+    between,
+    ceilings,
+    servers,
+    server_costs,
+    trials,
+    machine,
+    again,
+];
+
+pub(crate) fn document<'d>(reading: &'d Reading<'d>) -> Document<'d> {
+    let sections = ALL.iter().map(|section| section(reading));
+    Document { head: head(reading), sections: sections.filter(|it| !it.is_empty()).collect() }
+}
+
+fn head(reading: &Reading<'_>) -> Head {
+    let digest = &reading.digest;
+    let run = digest.run;
+    let planned = several(run.trials_planned() as u64, "trial", "trials");
+    Head {
+        title: digest.title().to_owned(),
+        under_test: digest.under_test(),
+        status: run.status.name(),
+        reason: run.status.reason().map(str::to_owned),
+        trials: format!("{} of {planned}", run.trials_done()),
+        failed: digest.failed_trials(),
+        started: run.header.started,
+        took: run.ended.map(|ended| ended.duration_since(run.header.started).unsigned_abs()),
+        dyno: run.header.dyno.version.clone(),
+    }
+}
+
+/// The answers to the questions of the plan, each with a link to its first plot, and what not to believe.
+fn conclusions<'d>(reading: &'d Reading<'d>) -> Section<'d> {
+    let item = |it: &conclusion::Conclusion| {
+        let link = it.place.map(|place| Link {
+            id: place.id(),
+            section: place.section(),
+            label: place.label(),
+        });
+        Item { text: it.text(), link, ..Item::default() }
+    };
+    let items = reading.conclusions.iter().map(item).collect();
+    let list = Block::new(Weight::Summary, Content::List(items));
+    Section::new("conclusions", conclusion::TITLE).with([list])
+}
+
+/// The capacities that were sought, and all probes.
+fn capacity<'d>(reading: &'d Reading<'d>) -> Section<'d> {
+    let digest = &reading.digest;
+    let seeks = seek::all(digest);
+    let mut section = Section::new("capacity", seek::TITLE)
+        .table(Weight::Summary, seek::table(digest, &seeks))
+        .note(seek::NOTE);
+    for (at, sought) in seeks.iter().enumerate() {
+        let name = sought.name(digest);
+        let probes = format!("Probes of {name}");
+        section = section.charts(format!("k{at}"), sought::charts(sought, &name)).captioned(
+            Weight::Report,
+            &probes,
+            seek::probes(sought),
+        );
+    }
+    section
+}
+
+fn care<'d>(reading: &'d Reading<'d>) -> Section<'d> {
+    let groups = finding::groups(&reading.digest, &reading.findings);
+    let item = |group: Group| {
+        let (head, text) = (group.title(), format!("{}.", group.meaning));
+        Item { head, text, places: group.places, link: None }
+    };
+    let items: Vec<Item> = groups.into_iter().map(item).collect();
+    let list = (!items.is_empty()).then(|| Block::new(Weight::Summary, Content::List(items)));
+    Section::new("care", finding::TITLE).with(list)
+}
+
+fn plots<'d>(reading: &'d Reading<'d>) -> Section<'d> {
+    let digest = &reading.digest;
+    let mut section = Section::new("plots", "Plots");
+    for (at, workload) in digest.workloads().into_iter().enumerate() {
+        let mut charts = over_run::of_workload(digest, &reading.sweeps, workload);
+        charts.extend(bars::of_workload(digest, workload));
+        if !charts.is_empty() {
+            let heading = Block::new(Weight::Page, Content::Heading(workload.to_owned()));
+            section = section.with([heading]).charts(format!("w{at}"), charts);
+        }
+    }
+    section
+}
+
+fn scalability<'d>(reading: &'d Reading<'d>) -> Section<'d> {
+    Section::new("scalability", scaling::TITLE)
+        .table(Weight::Report, scaling::table(&reading.sweeps))
+        .facts(Weight::Summary, scaling::refusals(&reading.sweeps))
+        .note(scaling::NOTE)
+}
+
+fn variances<'d>(reading: &'d Reading<'d>) -> Section<'d> {
+    Section::new("variance", variance::TITLE)
+        .table(Weight::Report, variance::table(&reading.digest))
+        .facts(Weight::Summary, variance::line(&reading.digest))
+        .note(variance::NOTE)
+}
+
+fn of_operations<'d>(reading: &'d Reading<'d>) -> Section<'d> {
+    let digest = &reading.digest;
+    let mut section = Section::new("operations", "Operations");
+    for workload in digest.workloads() {
+        let is_mix = operations::has_several_transactions(digest, workload);
+        let weight = if is_mix { Weight::Summary } else { Weight::Report };
+        let table = operations::by_point(digest, workload);
+        section = section.captioned(weight, &digest.caption(workload), table);
+    }
+    if !digest.is_repeated() {
+        return section;
+    }
+    section.note("Of several repetitions, the one in the middle by throughput.")
+}
+
+fn of_calls<'d>(reading: &'d Reading<'d>) -> Section<'d> {
+    let table = calls::by_point(&reading.digest);
+    Section::new("calls", "Calls").table(Weight::Report, table).note(calls::NOTE)
+}
+
+fn of_loading<'d>(reading: &'d Reading<'d>) -> Section<'d> {
+    let table = loading::table(&reading.digest);
+    Section::new("loading", "Loading the data").table(Weight::Report, table).note(loading::NOTE)
+}
+
+fn costs<'d>(reading: &'d Reading<'d>) -> Section<'d> {
+    let digest = &reading.digest;
+    Section::new("costs", "What the load generator spent on a query")
+        .table(Weight::Report, tables::costs(digest, None))
+        .facts(Weight::Summary, generator::line(digest))
+        .facts(Weight::Report, tables::embedded_note(digest))
+        .facts(Weight::Report, tables::switches_notes(digest))
+        .note(
+            "CPU time, context switches and bytes of the load generator for each statement. Overslept: how much \
+             later than intended a thread of dyno woke. Waited for a CPU: the part of the time in which its \
+             workers could have run and did not.",
+        )
+}
+
+fn of_generators<'d>(reading: &'d Reading<'d>) -> Section<'d> {
+    Section::new("generators", generators::TITLE)
+        .table(Weight::Summary, generators::by_point(&reading.digest))
+        .captioned(Weight::Report, "Their hosts", generators::hosts(&reading.digest))
+        .note(generators::NOTE)
+}
+
+fn between<'d>(reading: &'d Reading<'d>) -> Section<'d> {
+    let table = messages::by_point(&reading.digest);
+    let section = Section::new("messages", "Messages between dyno and the systems");
+    if table.is_empty() {
+        return section;
+    }
+    section
+        .table(Weight::Report, table)
+        .facts(Weight::Report, messages::absences(&reading.digest))
+        .note(messages::NOTE)
+}
+
+fn ceilings<'d>(reading: &'d Reading<'d>) -> Section<'d> {
+    let table = ceiling::by_trial(&reading.digest);
+    Section::new("ceilings", ceiling::TITLE).table(Weight::Summary, table).note(ceiling::NOTE)
+}
+
+fn servers<'d>(reading: &'d Reading<'d>) -> Section<'d> {
+    let digest = &reading.digest;
+    Section::new("servers", "What the servers took")
+        .table(Weight::Report, watch::servers(digest))
+        .facts(Weight::Summary, watch::lines(digest))
+        .facts(Weight::Report, watch::servers_note(digest))
+        .note(
+            "Means over the measured time, with the highest second beside them; of runnable threads, \
+             which run or wait for a CPU, the highest of all looks. The host's CPU is that of all its \
+             programs. The trials have more figures, and plots.",
+        )
+}
+
+fn server_costs<'d>(reading: &'d Reading<'d>) -> Section<'d> {
+    Section::new("server-costs", "What a query cost the servers")
+        .table(Weight::Report, watch::cost::by_point(&reading.digest))
+        .note(
+            "Means over the measured time, divided by the statements that were answered in it; a kB is \
+             1,000 bytes. Of a host, with everything that runs on it.",
+        )
+}
+
+fn trials<'d>(reading: &'d Reading<'d>) -> Section<'d> {
+    let digest = &reading.digest;
+    let count = digest.trials.len();
+    let get = Box::new(move |at: usize| trial::part(digest, at));
+    let all = Block::new(Weight::Page, Content::Trials(Trials { count, get }));
+    Section::new("trials", "Trials").with((count > 0).then_some(all))
+}
+
+fn machine<'d>(reading: &'d Reading<'d>) -> Section<'d> {
+    let digest = &reading.digest;
+    let tables = [
+        ("Systems under test", settings::systems(digest)),
+        ("Their settings", settings::system_settings(digest)),
+        ("Workloads", settings::workloads(digest)),
+        ("Machine", settings::environment(digest.run)),
+        ("Run", settings::run(digest.run)),
+    ];
+    let tables = tables.into_iter().filter_map(|(caption, table)| {
+        Block::table(Weight::Report, Some(caption.to_owned()), table, Fold::Open)
+    });
+    let columns = Content::Columns([tables.collect(), Vec::new()]);
+    Section::new("machine", "Systems and machine").with([Block::new(Weight::Report, columns)])
+}
+
+fn again<'d>(reading: &'d Reading<'d>) -> Section<'d> {
+    let run: &Run = reading.digest.run;
+    let (title, language, text) = (None, "sh", run.header.command.clone());
+    let command = Block::new(Weight::Report, Content::Text { title, language, text });
+    let title = format!("The plan, {}", run.header.plan_origin);
+    let plan = Block::text(title, "toml", run.shown_plan().trim_end());
+    Section::new("again", "To do it again").with([command, plan])
+}

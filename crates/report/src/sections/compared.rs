@@ -1,0 +1,37 @@
+//! Variants side by side: a plot of ratios with their intervals, and the same figures as tables.
+
+use crate::comparison::{Group, NOTE};
+use crate::differences;
+use crate::document::{Section, Weight};
+use crate::plots::compared;
+use crate::reading::Reading;
+use crate::table::Table;
+use crate::variance::ratios;
+
+pub(super) fn section<'d>(reading: &'d Reading<'d>) -> Section<'d> {
+    let mut section = Section::new("compared", "Variants compared");
+    for (at, group) in reading.groups().iter().enumerate() {
+        let workloads = reading.digest.workloads().into_iter();
+        let charts = workloads.filter_map(|workload| compared::chart(group, workload));
+        section = section
+            .charts(format!("v{at}"), charts.collect())
+            .captioned(Weight::Summary, &group.caption(), group.table())
+            .captioned(Weight::Summary, ratios::TITLE, ratios::table(group))
+            .captioned(Weight::Summary, "What distinguishes the variants", differences(group))
+            .facts(Weight::Summary, crate::comparison_notes::notes(group));
+    }
+    section.note(NOTE)
+}
+
+/// The facts of the variants' identities that are not the same for all of them: a row for each, a column for each
+/// variant.
+fn differences(group: &Group<'_, '_>) -> Table {
+    let systems = group.digest().systems();
+    let facts = |name: &str| {
+        let system = group.points(name).first().map(|point| point.system);
+        let known = systems.iter().find(|(name, _)| Some(*name) == system);
+        known.map_or(Vec::new(), |(_, identity)| differences::facts(identity))
+    };
+    let columns: Vec<_> = group.names.iter().map(|name| (*name, facts(name))).collect();
+    differences::table(&columns)
+}
