@@ -231,7 +231,7 @@ pub(crate) struct BenchArgs {
     /// CPUs that the threads of the load may use, such as `1` or `0-3,8` [default: all].
     #[arg(long, value_name = "CPUS")]
     pub(crate) client_cpus: Option<String>,
-    /// Number of repetitions of each trial [default: 1].
+    /// Number of repetitions of each trial [default: 3, which share the time of 9 s or more; else 1].
     #[arg(long, value_name = "N")]
     pub(crate) repetitions: Option<String>,
     /// Latency percentiles in tables [default: 50,95,99,99.9].

@@ -15,6 +15,7 @@ mod history;
 mod list;
 mod manual;
 mod option_names;
+mod repetitions;
 mod report;
 mod run;
 mod start;

@@ -6,8 +6,8 @@ use analysis::{Comparison, LEVEL, ROUNDS_MIN, RoundFigure, Significance, compare
 use measure::RoundsRule;
 use record::VariantRecord;
 
-use crate::compared_figure::Figure;
 use crate::digest::{Digest, Point, load_text};
+use crate::figure::Figure;
 use crate::noise_floor;
 use crate::number::{TimeUnit, count};
 use crate::table::Table;

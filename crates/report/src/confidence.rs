@@ -9,19 +9,12 @@ use analysis::{
 use serde_json::{Map, Value, json};
 
 use crate::digest::{Digest, Point, Trial};
-use crate::number::{TimeUnit, bounded, count, number, percentile_name, several};
+use crate::figure::Figure;
+use crate::number::{TimeUnit, bounded, count, several};
 use crate::table::Table;
 use crate::tables::{load_cells, load_columns, name_columns, names};
 
 pub(crate) use operations::{of_operation_json, of_operations};
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Estimated {
-    Transactions,
-    Queries,
-    Mean,
-    Percentile(f64),
-}
 
 /// A 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,90 +46,41 @@ impl From<WithinInterval> for Confidence {
     }
 }
 
-impl Estimated {
-    /// Every figure of a run with these percentiles.
-    pub(crate) fn all(percentiles: &[f64]) -> Vec<Self> {
-        let fixed = [Self::Transactions, Self::Queries, Self::Mean];
-        fixed.into_iter().chain(percentiles.iter().copied().map(Self::Percentile)).collect()
-    }
-
-    pub(crate) fn within(self, within: &Within) -> Option<Confidence> {
+impl Figure {
+    /// Its interval within a trial.
+    pub(crate) fn interval_within(self, within: &Within) -> Option<Confidence> {
         let interval = match self {
-            Self::Transactions => within.transactions_per_s,
+            Self::Throughput => within.transactions_per_s,
             Self::Queries => within.queries_per_s,
             Self::Mean => within.mean_ns,
-            Self::Percentile(percent) => within.percentile_ns(percent),
+            Self::Latency(percent) => within.percentile_ns(percent),
+            Self::Other(_) => None,
         };
         interval.map(Confidence::from)
     }
 
     /// Its interval for an operation within a trial. An operation is itself what is counted: it has no statements.
-    pub(crate) fn of_operation(self, within: &OperationWithin) -> Option<Confidence> {
+    pub(crate) fn interval_of_operation(self, within: &OperationWithin) -> Option<Confidence> {
         let interval = match self {
-            Self::Transactions => within.per_s,
-            Self::Queries => None,
+            Self::Throughput => within.per_s,
             Self::Mean => within.mean_ns,
-            Self::Percentile(percent) => within.percentile_ns(percent),
+            Self::Latency(percent) => within.percentile_ns(percent),
+            Self::Queries | Self::Other(_) => None,
         };
         interval.map(Confidence::from)
-    }
-
-    fn value(self, summary: &Summary) -> (f64, bool) {
-        match self {
-            Self::Transactions => (summary.transactions_per_s, false),
-            Self::Queries => (summary.queries_per_s, false),
-            Self::Mean => summary.latency.mean(),
-            Self::Percentile(percent) => summary.latency.percentile(percent),
-        }
     }
 
     /// Its interval at a point: between the trials that count or, when a single one does, within it.
     pub(crate) fn interval(self, digest: &Digest<'_>, point: &Point<'_>) -> Option<Confidence> {
         if let [only] = point.counted[..] {
-            return self.within(&digest.trials[only].summary.within);
+            return self.interval_within(&digest.trials[only].summary.within);
         }
-        let value = |summary: &Summary| self.value(summary);
-        let estimate: Estimate = match self {
-            Self::Transactions | Self::Queries => digest.estimate(point, |it| value(it).0)?,
-            Self::Mean | Self::Percentile(_) => digest.bounded(point, value)?.0,
+        let value = |summary: &Summary| self.value(summary).unwrap_or((f64::NAN, false));
+        let estimate: Estimate = match self.is_time() {
+            true => digest.bounded(point, value)?.0,
+            false => digest.estimate(point, |it| value(it).0)?,
         };
         estimate.interval.map(Confidence::from)
-    }
-
-    fn unit(self) -> &'static str {
-        match self {
-            Self::Transactions | Self::Queries => "_per_s",
-            Self::Mean | Self::Percentile(_) => "_ns",
-        }
-    }
-
-    fn name(self) -> String {
-        match self {
-            Self::Transactions => "transactions".to_owned(),
-            Self::Queries => "queries".to_owned(),
-            Self::Mean => "mean".to_owned(),
-            Self::Percentile(percent) => percentile_name(percent),
-        }
-    }
-
-    /// Its key in report.json and the column of report.csv.
-    pub(crate) fn key(self) -> String {
-        format!("{}{}", self.name(), self.unit())
-    }
-
-    fn head(self, unit: TimeUnit) -> String {
-        match self {
-            Self::Transactions => "tps".to_owned(),
-            Self::Queries => "qps".to_owned(),
-            Self::Mean | Self::Percentile(_) => format!("{} {}", self.name(), unit.name()),
-        }
-    }
-
-    fn show(self, value: f64, unit: TimeUnit) -> String {
-        match self {
-            Self::Transactions | Self::Queries => number(value),
-            Self::Mean | Self::Percentile(_) => unit.show(value),
-        }
     }
 }
 
@@ -178,8 +122,8 @@ pub(crate) fn add_json(figure: &mut Value, interval: Option<Confidence>) {
 /// The intervals of a trial's figures, by the names of these; `absent` says why there is none.
 pub(crate) fn of_trial_json(trial: &Trial<'_>, percentiles: &[f64]) -> Value {
     let within = &trial.summary.within;
-    let of = |figure: Estimated| figure.within(within).map_or(Value::Null, |it| it.json());
-    let known = Estimated::all(percentiles).into_iter().map(|it| (it.key(), of(it)));
+    let of = |figure: Figure| figure.interval_within(within).map_or(Value::Null, |it| it.json());
+    let known = Figure::with_intervals(percentiles).into_iter().map(|it| (it.column(), of(it)));
     let mut values: Map<String, Value> = known.collect();
     if let Some(absent) = within.absent {
         values.insert("absent".to_owned(), reason(absent).into());
@@ -188,12 +132,12 @@ pub(crate) fn of_trial_json(trial: &Trial<'_>, percentiles: &[f64]) -> Value {
 }
 
 /// Heads of the columns of report.csv, each with the end that it has, of a trial or an operation.
-pub(crate) fn csv_columns(percentiles: &[f64]) -> Vec<(String, Estimated, End)> {
-    let ends = |figure: Estimated| {
-        let column = move |(end, name)| (format!("{}_{name}", figure.key()), figure, end);
+pub(crate) fn csv_columns(percentiles: &[f64]) -> Vec<(String, Figure, End)> {
+    let ends = |figure: Figure| {
+        let column = move |(end, name)| (format!("{}_{name}", figure.column()), figure, end);
         [(End::Low, "low_95"), (End::High, "high_95")].map(column)
     };
-    Estimated::all(percentiles).into_iter().flat_map(ends).collect()
+    Figure::with_intervals(percentiles).into_iter().flat_map(ends).collect()
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -212,7 +156,7 @@ pub(crate) fn csv_cell(interval: Option<Confidence>, end: End) -> String {
 }
 
 pub(crate) fn are_known(digest: &Digest<'_>) -> bool {
-    let is_known = |point: &Point<'_>| Estimated::Transactions.interval(digest, point).is_some();
+    let is_known = |point: &Point<'_>| Figure::Throughput.interval(digest, point).is_some();
     digest.is_repeated() || digest.points.iter().any(is_known)
 }
 
@@ -220,12 +164,12 @@ pub(crate) fn are_known(digest: &Digest<'_>) -> bool {
 pub(crate) fn table(digest: &Digest<'_>, workload: Option<&str>) -> Table {
     let points = digest.points.iter().filter(|it| workload.is_none_or(|name| name == it.workload));
     let points: Vec<&Point<'_>> = points.collect();
-    let figures = Estimated::all(&digest.run.header.percentiles);
+    let figures = Figure::with_intervals(&digest.run.header.percentiles);
     let trials = points.iter().flat_map(|point| &point.counted).map(|at| &digest.trials[*at]);
     let unit = TimeUnit::for_smallest(trials.map(|trial| trial.summary.latency.mean_ns));
     let mut table = load_columns(digest, name_columns(workload)).words("from");
     for figure in &figures {
-        table = table.group().numbers(figure.head(unit));
+        table = table.group().numbers(figure.unit_name(unit));
     }
     for point in points {
         let intervals: Vec<Option<Confidence>> =
@@ -254,7 +198,7 @@ impl Confidence {
 
 /// What the intervals of a run's figures hold for; `None` when there are none.
 pub(crate) fn note(digest: &Digest<'_>) -> Option<&'static str> {
-    let of = |point: &Point<'_>| Estimated::Transactions.interval(digest, point);
+    let of = |point: &Point<'_>| Figure::Throughput.interval(digest, point);
     let origins: Vec<Origin> = digest.points.iter().filter_map(of).map(|it| it.origin).collect();
     let is_within = |origin: &Origin| matches!(origin, Origin::Within(_));
     match (origins.iter().any(is_within), origins.iter().all(is_within)) {
@@ -302,12 +246,12 @@ pub(crate) fn of_trial(trial: &Trial<'_>) -> Table {
     if summary.latency.known().is_none() || within.absent.is_some() {
         return table;
     }
-    for figure in Estimated::all(&percentiles) {
-        let (value, is_bound) = figure.value(summary);
-        let interval = figure.within(within);
+    for figure in Figure::with_intervals(&percentiles) {
+        let Some((value, is_bound)) = figure.value(summary) else { continue };
+        let interval = figure.interval_within(within);
         let worth = interval.as_ref().map(|it| figure.worth(it, trial)).unwrap_or_default();
         table.row(vec![
-            figure.head(unit),
+            figure.unit_name(unit),
             bounded(figure.show(value, unit), is_bound),
             interval.map_or("-".to_owned(), |it| it.text(|value| figure.show(value, unit))),
             worth,
@@ -316,7 +260,7 @@ pub(crate) fn of_trial(trial: &Trial<'_>) -> Table {
     table
 }
 
-impl Estimated {
+impl Figure {
     /// The independent samples that the data of an interval are worth, of all.
     fn worth(self, interval: &Confidence, trial: &Trial<'_>) -> String {
         let Origin::Within(effective_samples) = interval.origin else { return String::new() };
@@ -325,11 +269,11 @@ impl Estimated {
             samples => count(samples),
         };
         match self {
-            Self::Percentile(_) => {
+            Self::Latency(_) => {
                 let all = trial.summary.latency.count;
                 format!("{} of {}", effective_samples, several(all, "value", "values"))
             }
-            Self::Transactions | Self::Queries | Self::Mean => {
+            _ => {
                 let all = trial.record.measured().count() as u64;
                 format!("{} of {}", effective_samples, several(all, "interval", "intervals"))
             }

@@ -13,8 +13,8 @@ use jiff::Timestamp;
 use record::Dyno;
 
 use crate::conclusion;
-use crate::confidence::Estimated;
 use crate::digest::{Digest, Point, Trial, load_text};
+use crate::figure::Figure;
 use crate::number::percentile_name;
 use crate::run_comparison::{Difference, differences_of};
 
@@ -39,7 +39,7 @@ struct Of {
     workload: String,
     system: String,
     load: String,
-    figure: Estimated,
+    figure: Figure,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -139,21 +139,21 @@ fn not_believed(digest: &Digest<'_>, point: &Point<'_>) -> Option<String> {
 
 /// Medians over the repetitions, and the percentiles that have no place in a series, because they are known only from below.
 fn of_point(digest: &Digest<'_>, point: &Point<'_>) -> (Vec<(Of, f64)>, Option<String>) {
-    let of = |figure: Estimated| Of {
+    let of = |figure: Figure| Of {
         workload: point.workload.to_owned(),
         system: point.system.to_owned(),
         load: load_text(point.clients, point.rate),
         figure,
     };
     let throughput = digest.estimate(point, |summary| summary.transactions_per_s);
-    let throughput = throughput.map(|it| (of(Estimated::Transactions), it.median));
+    let throughput = throughput.map(|it| (of(Figure::Throughput), it.median));
     let mut figures: Vec<(Of, f64)> = throughput.into_iter().collect();
     let mut unknown: Vec<String> = Vec::new();
     for percent in &digest.run.header.percentiles {
         match digest.bounded(point, |summary| summary.latency.percentile(*percent)) {
             Some((_, true)) => unknown.push(percentile_name(*percent)),
             Some((estimate, false)) => {
-                figures.push((of(Estimated::Percentile(*percent)), estimate.median));
+                figures.push((of(Figure::Latency(*percent)), estimate.median));
             }
             None => {}
         }

@@ -6,14 +6,15 @@ use record::{Environment, Identity, IntervalRecord};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
 
-use crate::compared_figure::Figure;
 use crate::comparison::Group;
 use crate::comparison_notes;
 use crate::conclusion;
-use crate::confidence::{self, Estimated};
+use crate::confidence;
 use crate::cross_check;
 use crate::digest::{Digest, Point, Trial};
 use crate::ending;
+use crate::figure::Figure;
+use crate::figure::catalogue::everywhere;
 use crate::finding;
 use crate::generators;
 use crate::latency_json::{latency, percentile_map};
@@ -32,7 +33,6 @@ use crate::turns;
 use crate::variance::{Variance, ratios};
 use crate::visible::pretty_json;
 use crate::watch;
-use crate::whole::everywhere;
 use crate::windows;
 
 const VERSION: u32 = 1;
@@ -203,7 +203,7 @@ fn system((name, identity): (&str, &Identity)) -> Value {
 }
 
 fn point(digest: &Digest<'_>, point: &Point<'_>) -> Value {
-    let with_interval = |mut value: Value, of: Estimated| {
+    let with_interval = |mut value: Value, of: Figure| {
         confidence::add_json(&mut value, of.interval(digest, point));
         value
     };
@@ -218,7 +218,7 @@ fn point(digest: &Digest<'_>, point: &Point<'_>) -> Value {
         .iter()
         .map(|percent| {
             let figure = digest.bounded(point, |summary| summary.latency.percentile(*percent));
-            let value = with_interval(bounded(figure), Estimated::Percentile(*percent));
+            let value = with_interval(bounded(figure), Figure::Latency(*percent));
             (format!("{}_ns", percentile_name(*percent)), value)
         })
         .collect();
@@ -230,11 +230,11 @@ fn point(digest: &Digest<'_>, point: &Point<'_>) -> Value {
         "trials": point.trials.len(),
         "trials_counted": point.counted.len(),
         "remarks": digest.remarks(point),
-        "transactions_per_s": figure(&|it| it.transactions_per_s, Estimated::Transactions),
-        "queries_per_s": figure(&|it| it.queries_per_s, Estimated::Queries),
+        "transactions_per_s": figure(&|it| it.transactions_per_s, Figure::Throughput),
+        "queries_per_s": figure(&|it| it.queries_per_s, Figure::Queries),
         "mean_ns": with_interval(
             bounded(digest.bounded(point, |summary| summary.latency.mean())),
-            Estimated::Mean,
+            Figure::Mean,
         ),
         "percentiles": percentiles,
         "variance": Variance::of(digest, point).map(|variance| variance.json()),
@@ -284,8 +284,8 @@ fn trial(trial: &Trial<'_>, percentiles: &[f64]) -> Value {
             "validity": trial.validity().name(),
         }),
     );
-    for (metric, figure) in everywhere(trial) {
-        value[metric.key] = figure.into();
+    for (key, _, figure) in everywhere(trial) {
+        value[key] = figure.into();
     }
     let parts = [
         ("turns", turns::json(trial)),

@@ -6,7 +6,6 @@
 mod bounded;
 mod calls;
 mod ceiling;
-mod compared_figure;
 mod comparison;
 mod comparison_notes;
 mod composite;
@@ -18,6 +17,7 @@ mod differences;
 mod digest;
 mod document;
 mod ending;
+mod figure;
 mod finding;
 #[cfg(test)]
 mod fuzz;
@@ -60,7 +60,6 @@ mod variance;
 mod verdict;
 mod visible;
 mod watch;
-mod whole;
 mod windows;
 mod wrap;
 mod write;

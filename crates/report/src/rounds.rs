@@ -4,8 +4,8 @@ use analysis::{RoundsLook, rounds_are_over};
 use measure::{RoundsGoal, RoundsRule};
 use serde_json::{Value, json};
 
-use crate::compared_figure::Figure;
 use crate::comparison::Group;
+use crate::figure::Figure;
 use crate::number::{percent, several};
 
 /// How the rounds of a group of variants ended.

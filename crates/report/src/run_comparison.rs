@@ -16,7 +16,7 @@ mod thresholds;
 mod variance;
 mod views;
 
-use analysis::{CostFigure, LEVEL, Significance, Tests, corrected};
+use analysis::{LEVEL, Significance, Tests, corrected};
 
 pub use sides::{Refusal, Selection};
 pub use thresholds::{Criteria, Threshold};
@@ -28,8 +28,8 @@ use row::Row;
 use sides::{Matched, Sides};
 use thresholds::Check;
 
-use crate::compared_figure::Figure;
 use crate::digest::Digest;
+use crate::figure::Figure;
 
 /// A candidate compared with a baseline, each of one run or several.
 #[derive(Debug)]
@@ -158,10 +158,7 @@ pub(crate) fn differences_of(before: &Digest<'_>, after: &Digest<'_>) -> Option<
 
 /// Throughput, every percentile of the runs, and what a query cost the servers; then what thresholds ask for.
 fn figures(sides: &Sides<'_, '_>, criteria: &Criteria) -> Vec<Figure> {
-    let percentiles = sides.percentiles().into_iter().map(Figure::Latency);
-    let costs = [CostFigure::Cpu, CostFigure::Read, CostFigure::Written].map(Figure::Cost);
-    let usual = std::iter::once(Figure::Throughput).chain(percentiles).chain(costs);
-    let mut figures: Vec<Figure> = usual.chain([Figure::Failed]).collect();
+    let mut figures = Figure::usual(&sides.percentiles());
     for threshold in &criteria.thresholds {
         if !figures.contains(&threshold.figure) {
             figures.push(threshold.figure);

@@ -3,15 +3,16 @@
 use analysis::{Cost, EdgeSummary, Estimate, Latency, Summary, Validity};
 use measure::OperationKind;
 
-use crate::confidence::{self, Estimated};
+use crate::confidence;
 use crate::digest::{Digest, Point, Trial, clients_text, load_text};
+use crate::figure::Figure;
+use crate::figure::catalogue::everywhere;
 use crate::generator;
 use crate::number::{
     TimeUnit, bounded, count, duration, latency_ns, memory, number, percent, percentile_name,
 };
 use crate::table::Table;
 use crate::watch::figure::show;
-use crate::whole::everywhere;
 
 /// A row for each system, workload and number of clients, for one workload when it is given.
 pub(crate) fn results(digest: &Digest<'_>, workload: Option<&str>) -> Table {
@@ -115,7 +116,7 @@ fn result_cells(digest: &Digest<'_>, point: &Point<'_>, unit: TimeUnit) -> Vec<S
     let mut row = load_cells(digest, point);
     row.push(rate(&|summary| summary.transactions_per_s));
     if confidence::are_known(digest) {
-        let interval = Estimated::Transactions.interval(digest, point);
+        let interval = Figure::Throughput.interval(digest, point);
         row.push(interval.map_or(String::new(), |interval| interval.text(number)));
     }
     row.push(rate(&|summary| summary.queries_per_s));
@@ -405,9 +406,9 @@ pub(crate) fn facts(trial: &Trial<'_>) -> Table {
     for (name, text) in generator::facts(trial) {
         fact(name, text);
     }
-    for (metric, value) in everywhere(trial) {
+    for (_, row, value) in everywhere(trial) {
         if let Some(value) = value {
-            fact(metric.label, show(metric.unit, value));
+            fact(row.label, show(row.unit, value));
         }
     }
     table

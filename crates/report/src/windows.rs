@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use crate::digest::{Digest, Trial};
+use crate::figure::catalogue::everywhere;
 use crate::finding;
 use crate::json::{extend, figures, identity};
 use crate::number::several;
-use crate::whole::everywhere;
 
 /// How the load went to the variants, below their comparison; `None` when they were measured one after the other.
 pub(crate) fn note(digest: &Digest<'_>) -> Option<String> {
@@ -36,8 +36,8 @@ pub(crate) fn json(trial: &Trial<'_>) -> Option<Value> {
             "warnings": window.findings.iter().map(finding::json).collect::<Vec<_>>(),
         });
         extend(&mut value, more);
-        for (metric, figure) in everywhere(window) {
-            value[metric.key] = figure.into();
+        for (key, _, figure) in everywhere(window) {
+            value[key] = figure.into();
         }
         value
     };

@@ -12,7 +12,8 @@ use crate::args::BenchArgs;
 pub(crate) fn run(args: BenchArgs) -> Result<ExitCode> {
     // The draft, of which a URL may have a password, does not live as long as the run.
     let source = draft(&args).map(|draft| plan::compose(&draft))?;
-    experiment::run(source, Some(args.subject), args.output)
+    let is_divided = args.repetitions.is_none();
+    experiment::run(source, Some(args.subject), is_divided, args.output)
 }
 
 fn draft(args: &BenchArgs) -> Result<Draft> {

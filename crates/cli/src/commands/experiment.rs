@@ -13,15 +13,17 @@ use report::{Planned, PlannedTrial, several};
 use runner::{Experiment, RunOptions, RunOutcome};
 
 use super::option_names::OptionNames;
+use super::repetitions;
 use crate::args::{Format, OutputArgs, SubjectArgs};
 use crate::progress::{PlannedLoad, ProgressDisplay};
 use crate::{command_line, signals};
 
 /// Checks a plan, runs it, writes the report and prints the requested view. `subject` has the options that the plan was
-/// made of, if it was.
+/// made of, if it was; `is_divided` asks for repetitions where it says nothing of them.
 pub(crate) fn run(
     source: Source,
     subject: Option<SubjectArgs>,
+    is_divided: bool,
     mut output: OutputArgs,
 ) -> Result<ExitCode> {
     let source = match &output.seek {
@@ -32,6 +34,14 @@ pub(crate) fn run(
     source.hide_secrets();
     let names = OptionNames { subject: subject.as_ref(), overrides: &output.overrides };
     let experiment = Experiment::read(source).map_err(|problems| names.at_options(problems))?;
+    let divided = match is_divided {
+        true => repetitions::divided(experiment.plan(), &output.overrides)?,
+        false => None,
+    };
+    let experiment = match divided {
+        Some(source) => Experiment::read(source).map_err(|problems| names.at_options(problems))?,
+        None => experiment,
+    };
     // A URL among them may have a password.
     drop((subject, std::mem::take(&mut output.overrides)));
     if output.dry_run {

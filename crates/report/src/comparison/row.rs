@@ -2,7 +2,7 @@
 
 use analysis::Comparison;
 
-use crate::compared_figure::Figure;
+use crate::figure::Figure;
 use crate::noise_floor;
 use crate::number::TimeUnit;
 

@@ -201,7 +201,6 @@ fn with_noise(again: f64) -> record::Run {
 fn the_baseline_measured_twice_is_the_noise_floor_of_the_others() {
     let run = with_noise(1.0);
     let reading = Reading::new(&run);
-    let digest = &reading.digest;
     let group = &reading.groups()[0];
     assert_eq!((&group.names[..], group.again), (&["v1", "v3"][..], Some("v1.again")));
     let text = group.table().text();
@@ -230,7 +229,6 @@ fn the_baseline_measured_twice_is_the_noise_floor_of_the_others() {
 fn a_baseline_that_differs_from_itself_is_warned_of_and_covers_smaller_verdicts() {
     let run = with_noise(1.2);
     let reading = Reading::new(&run);
-    let digest = &reading.digest;
     let text = reading.groups()[0].table().text();
     assert!(text.contains("faster, within the noise floor"), "{text}");
     let found = &reading.findings;

@@ -6,9 +6,9 @@ use analysis::{ROUNDS_MIN, Significance, Value};
 use super::trials::{behind, not_believed};
 use super::words::Code;
 use super::{Conclusion, Place, Values, text};
-use crate::compared_figure::Figure;
 use crate::comparison::Group;
 use crate::digest::{Digest, Point};
+use crate::figure::Figure;
 use crate::run_comparison::{Criteria, RunComparison, Selection, Unit, Verdict};
 
 pub(super) fn all(digest: &Digest<'_>, groups: &[Group<'_, '_>]) -> Vec<Conclusion> {

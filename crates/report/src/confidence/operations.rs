@@ -3,26 +3,27 @@
 use analysis::{Latency, OperationSummary};
 use serde_json::{Map, Value};
 
-use super::{Confidence, Estimated};
+use super::Confidence;
 use crate::digest::Trial;
-use crate::number::{TimeUnit, number};
+use crate::figure::Figure;
+use crate::number::TimeUnit;
 use crate::table::Table;
 
 /// The figures of an operation whose latencies have these percentiles.
-fn figures(latency: &Latency) -> Vec<Estimated> {
+fn figures(latency: &Latency) -> Vec<Figure> {
     let percentiles: Vec<f64> = latency.percentiles.iter().map(|(percent, _)| *percent).collect();
-    let all = Estimated::all(&percentiles).into_iter();
-    all.filter(|figure| *figure != Estimated::Queries).collect()
+    let all = Figure::with_intervals(&percentiles).into_iter();
+    all.filter(|figure| *figure != Figure::Queries).collect()
 }
 
 /// Its intervals, by the names of the figures.
 pub(crate) fn of_operation_json(operation: &OperationSummary) -> Value {
     let known = figures(&operation.latency).into_iter().map(|figure| {
         let key = match figure {
-            Estimated::Transactions => "per_s".to_owned(),
-            _ => figure.key(),
+            Figure::Throughput => "per_s".to_owned(),
+            _ => figure.column(),
         };
-        (key, figure.of_operation(&operation.within).map_or(Value::Null, |it| it.json()))
+        (key, figure.interval_of_operation(&operation.within).map_or(Value::Null, |it| it.json()))
     });
     known.collect::<Map<String, Value>>().into()
 }
@@ -36,8 +37,8 @@ pub(crate) fn of_operations(trial: &Trial<'_>) -> Table {
     let mut table = Table::new().words("operation");
     for figure in &figures {
         table = table.group().numbers(match figure {
-            Estimated::Transactions => "per s".to_owned(),
-            figure => figure.head(unit),
+            Figure::Throughput => "per s".to_owned(),
+            figure => figure.unit_name(unit),
         });
     }
     if operations.len() < 2 {
@@ -45,17 +46,13 @@ pub(crate) fn of_operations(trial: &Trial<'_>) -> Table {
     }
     for operation in operations {
         let intervals: Vec<Option<Confidence>> =
-            figures.iter().map(|figure| figure.of_operation(&operation.within)).collect();
+            figures.iter().map(|figure| figure.interval_of_operation(&operation.within)).collect();
         if intervals.iter().all(Option::is_none) {
             continue;
         }
         let mut row = vec![operation.name.clone()];
         row.extend(figures.iter().zip(intervals).map(|(figure, interval)| {
-            let show = |value| match figure {
-                Estimated::Transactions => number(value),
-                _ => unit.show(value),
-            };
-            interval.map_or_else(|| "-".to_owned(), |it| it.text(show))
+            interval.map_or("-".to_owned(), |it| it.text(|value| figure.show(value, unit)))
         }));
         table.row(row);
     }

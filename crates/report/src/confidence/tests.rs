@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::*;
 use crate::Reading;
+use crate::number::number;
 use crate::{csv, html, json, markdown, sample, terminal};
 
 fn parsed(reading: &Reading<'_>) -> Value {
@@ -67,7 +68,7 @@ fn a_load_with_one_trial_has_intervals_within_it_in_every_view() {
     let page = html(&reading);
     assert!(page.contains("95 % intervals of operations"), "{page}");
 
-    let interval = Estimated::Transactions.interval(digest, &digest.points[0]).unwrap();
+    let interval = Figure::Throughput.interval(digest, &digest.points[0]).unwrap();
     let shown = interval.text(number);
     for view in [terminal(&reading), markdown(&reading), html(&reading)] {
         assert!(view.matches(&shown).count() >= 2, "{shown} is in both tables: {view}");

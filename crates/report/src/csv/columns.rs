@@ -4,13 +4,14 @@ use analysis::{Latency, OperationSummary, Summary};
 use measure::{OperationKind, sum};
 use record::TrialHeader;
 
-use crate::confidence::{self, Confidence, Estimated};
+use crate::confidence::{self, Confidence};
 use crate::digest::Trial;
+use crate::figure::Figure;
+use crate::figure::catalogue::{CATALOGUE, Whole};
 use crate::latency_json::lower_bounds;
 use crate::number::percentile_name;
 use crate::operations::{TOTAL, measured};
 use crate::tables::kind_name;
-use crate::whole::{WHOLE, Whole};
 
 pub(super) struct Column {
     pub(super) head: String,
@@ -70,10 +71,10 @@ impl<'t> Row<'t> {
     }
 
     /// The 95 % interval of a figure; of an operation, transactions are its successes.
-    fn interval(&self, figure: Estimated) -> Option<Confidence> {
+    fn interval(&self, figure: Figure) -> Option<Confidence> {
         match &self.part {
-            Part::Whole(whole) => figure.within(&whole.summary.within),
-            Part::Operation(operation) => figure.of_operation(&operation.within),
+            Part::Whole(whole) => figure.interval_within(&whole.summary.within),
+            Part::Operation(operation) => figure.interval_of_operation(&operation.within),
         }
     }
 
@@ -91,11 +92,8 @@ pub(super) fn columns(percentiles: &[f64]) -> Vec<Column> {
     all.extend(latencies("", percentiles, |row| Some(row.latency())));
     all.push(Column::new("at_least", |row| lower_bounds(row.latency()).join(" ")));
     all.extend(latencies("service_", percentiles, |row| row.service()));
-    all.extend(
-        WHOLE
-            .iter()
-            .map(|figure| Column::new(figure.key(), |row| row.whole(|trial| figure.cell(trial)))),
-    );
+    let figures = CATALOGUE.iter();
+    all.extend(figures.map(|it| Column::new(it.key, |row| row.whole(|trial| it.cell(trial)))));
     all.extend(confidence::csv_columns(percentiles).into_iter().map(|(head, figure, end)| {
         Column::new(head, move |row| confidence::csv_cell(row.interval(figure), end))
     }));

@@ -7,9 +7,8 @@ use serde_json::{Value, json};
 
 use super::chart::chart;
 use super::{ChangeCriteria, History, HistoryRun, RunChange, Series};
-use crate::confidence::Estimated;
 use crate::document::{Section, Weight};
-use crate::number::{latency, number, percent, percentile_name, several, signed_percent};
+use crate::number::{number, percent, several, signed_percent};
 use crate::table::Table;
 use crate::terminal;
 use crate::visible::{pretty_json, visible};
@@ -279,7 +278,7 @@ impl History {
             "workload": series.of.workload,
             "system": series.of.system,
             "load": series.of.load,
-            "figure": series.of.figure.key(),
+            "figure": series.of.figure.column(),
             "values": values.collect::<Vec<_>>(),
             "changes": changes.collect::<Vec<_>>(),
         })
@@ -318,28 +317,16 @@ fn p_value_text(p_value: f64) -> String {
 impl Series {
     pub(crate) fn names(&self) -> Vec<String> {
         let of = &self.of;
-        vec![of.workload.clone(), of.system.clone(), of.load.clone(), self.figure()]
+        vec![of.workload.clone(), of.system.clone(), of.load.clone(), of.figure.key()]
     }
 
     /// Whether its values are times, ns.
     pub(crate) fn is_latency(&self) -> bool {
-        matches!(self.of.figure, Estimated::Percentile(_))
-    }
-
-    pub(crate) fn figure(&self) -> String {
-        match self.of.figure {
-            Estimated::Percentile(percent) => percentile_name(percent),
-            Estimated::Transactions => "tps".to_owned(),
-            Estimated::Queries => "qps".to_owned(),
-            Estimated::Mean => "mean".to_owned(),
-        }
+        self.of.figure.is_time()
     }
 
     pub(crate) fn show(&self, value: f64) -> String {
-        match self.of.figure {
-            Estimated::Mean | Estimated::Percentile(_) => latency(value),
-            Estimated::Transactions | Estimated::Queries => number(value),
-        }
+        self.of.figure.show_alone(value)
     }
 
     /// The means before the first and after the last change.

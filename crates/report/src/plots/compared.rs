@@ -2,9 +2,9 @@
 
 use analysis::Comparison;
 
-use crate::compared_figure::Figure;
 use crate::comparison::Group;
 use crate::digest::{Point, load_text};
+use crate::figure::Figure;
 use crate::noise_floor;
 use crate::svg::{Axis, Chart, Dot, Series, Size};
 

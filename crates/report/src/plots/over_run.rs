@@ -2,8 +2,9 @@
 
 use analysis::Peak;
 
-use crate::confidence::{self, Confidence, Estimated};
+use crate::confidence::{self, Confidence};
 use crate::digest::{Digest, Point, load_text};
+use crate::figure::Figure;
 use crate::number::{bounded, count, latency, number, percentile_name};
 use crate::scaling;
 use crate::svg::{Arrow, Axis, Chart, Dot, Scale, Series, Shade, ShadeKind, Size, Unit};
@@ -222,7 +223,7 @@ impl<'d, 'a> Context<'d, 'a> {
     fn throughput_line(&self, colour: usize, system: &str) -> Series {
         let dots = self.points_of(system).filter_map(|point| {
             let estimate = self.digest.estimate(point, |summary| summary.transactions_per_s)?;
-            let interval = Estimated::Transactions.interval(self.digest, point);
+            let interval = Figure::Throughput.interval(self.digest, point);
             let clients = load_of(point);
             let spread = spread_text(interval, number);
             Some(Dot {
@@ -326,7 +327,7 @@ impl<'d, 'a> Context<'d, 'a> {
             let name = percentile_name(percent);
             let system =
                 if self.systems().count() > 1 { format!("{system}, ") } else { String::new() };
-            let figure = Estimated::Percentile(percent);
+            let figure = Figure::Latency(percent);
             let interval = figure.interval(self.digest, point).filter(|_| !is_bound);
             let dot = with_bar(Dot::at(rate, value.median), interval);
             Some(Dot {

@@ -8,7 +8,7 @@ use analysis::{
 };
 
 use super::sides::{Matched, RunPoint, SIDES};
-use crate::compared_figure::Figure;
+use crate::figure::Figure;
 use crate::number::several;
 
 /// A figure of both sides.
@@ -95,12 +95,11 @@ pub(super) fn found(matched: &Matched<'_, '_>, figure: Figure) -> Option<Result<
         (Some(baseline), Some(candidate)) => {
             return of_values(matched, figure, &[baseline, candidate]);
         }
-        (None, None) if matches!(figure, Figure::Cost(_)) => return None,
+        (None, None) if figure.is_optional() => return None,
         (None, _) => 0,
         (_, None) => 1,
     };
-    let is_cost = matches!(figure, Figure::Cost(_));
-    Some(Err(if is_cost { unknown(missing) } else { from_below(missing) }))
+    Some(Err(if figure.is_optional() { unknown(missing) } else { from_below(missing) }))
 }
 
 fn values<'d>(points: &[RunPoint<'d, '_>], figure: Figure) -> Option<RunValues<'d>> {

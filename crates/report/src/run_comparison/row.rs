@@ -6,7 +6,7 @@ use super::Verdict;
 use super::found::{Found, found};
 use super::sides::Matched;
 use super::thresholds::Criteria;
-use crate::compared_figure::Figure;
+use crate::figure::Figure;
 use crate::noise_floor;
 use crate::number::{percent, signed_percent};
 

@@ -3,7 +3,7 @@
 use super::found::Found;
 use super::sides::{Refusal, SIDES};
 use super::{Row, RunComparison};
-use crate::compared_figure::Figure;
+use crate::figure::Figure;
 
 /// What a comparison is judged by.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,26 +1,51 @@
-//! The figures that systems are compared by: how each is read from a trial, and which direction is better.
+//! Figures of a trial: what each is called in every view, how it is read, and which direction is better. Throughput and
+//! latencies, which have intervals, are kinds of their own; all others are entries of the [`catalogue`].
 
-use analysis::{CostFigure, RoundFigure, Significance, TimedValue};
+pub(crate) mod catalogue;
+
+use analysis::{RoundFigure, Significance, Summary, TimedValue};
 use measure::PreciseFigure;
 
 use crate::digest::{Digest, Point, Trial};
 use crate::number::{TimeUnit, number, percent, percentile_name};
 use crate::operations::measured;
-use crate::watch::cost::of_servers;
+use catalogue::{CATALOGUE, Compared, Entry, Whole};
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Figure {
+    /// Transactions that succeeded, 1/s.
     Throughput,
+    /// Statements, 1/s.
     Queries,
     /// Mean latency, ns.
     Mean,
+    /// A percentile of the latency, ns.
     Latency(f64),
-    Cost(CostFigure),
-    /// Transactions that failed, as a part of all.
-    Failed,
+    Other(&'static Entry),
+}
+
+impl PartialEq for Figure {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
 }
 
 impl Figure {
+    /// Every figure with intervals of a run with these percentiles.
+    pub(crate) fn with_intervals(percentiles: &[f64]) -> Vec<Self> {
+        let fixed = [Self::Throughput, Self::Queries, Self::Mean];
+        fixed.into_iter().chain(percentiles.iter().copied().map(Self::Latency)).collect()
+    }
+
+    /// The figures that runs with these percentiles are compared by.
+    pub(crate) fn usual(percentiles: &[f64]) -> Vec<Self> {
+        let others =
+            CATALOGUE.iter().filter(|it| it.compare.as_ref().is_some_and(|it| it.is_usual));
+        let latencies = percentiles.iter().copied().map(Self::Latency);
+        let all = std::iter::once(Self::Throughput).chain(latencies);
+        all.chain(others.map(Self::Other)).collect()
+    }
+
     /// The latency by which loads under a rate are compared: at the second of these percentiles, or at what there is.
     pub(crate) fn latency_of(percentiles: &[f64]) -> Self {
         Self::Latency(percentiles.get(1).or(percentiles.first()).copied().unwrap_or(95.0))
@@ -46,23 +71,33 @@ impl Figure {
     /// The least and the most that it can be in a trial: the same but for a latency of which transactions that were never
     /// answered leave bounds. `None` when it is not known, and for a latency without an upper bound.
     pub(crate) fn within(self, trial: &Trial<'_>) -> Option<[f64; 2]> {
+        if let Self::Latency(percent) = self {
+            return trial.summary.latency.percentile_within(percent);
+        }
+        let value = match self.value(&trial.summary) {
+            Some((_, true)) => None,
+            Some((value, false)) => Some(value),
+            None => self.other(trial),
+        };
+        value.map(|value| [value; 2])
+    }
+
+    fn other(self, trial: &Trial<'_>) -> Option<f64> {
         match self {
-            Self::Latency(percent) => trial.summary.latency.percentile_within(percent),
-            Self::Mean if trial.summary.latency.mean().1 => None,
-            _ => self.least(trial).map(|value| [value; 2]),
+            Self::Other(entry) => entry.number(&Whole::of(trial)),
+            _ => None,
         }
     }
 
-    /// Its value in a trial; of a latency that is known only within bounds, or only from below, the least that it can be.
-    fn least(self, trial: &Trial<'_>) -> Option<f64> {
-        let summary = &trial.summary;
+    /// Its value, of a latency the least that it can be, and whether it can be more; `None` for a figure of the catalogue,
+    /// which a summary alone does not tell.
+    pub(crate) fn value(self, summary: &Summary) -> Option<(f64, bool)> {
         match self {
-            Self::Throughput => Some(summary.transactions_per_s),
-            Self::Queries => Some(summary.queries_per_s),
-            Self::Mean => Some(summary.latency.mean().0),
-            Self::Latency(percent) => Some(summary.latency.percentile(percent).0),
-            Self::Cost(figure) => (figure.metric().get)(&of_servers(trial)?),
-            Self::Failed => Some(summary.failure_rate),
+            Self::Throughput => Some((summary.transactions_per_s, false)),
+            Self::Queries => Some((summary.queries_per_s, false)),
+            Self::Mean => Some(summary.latency.mean()),
+            Self::Latency(percent) => Some(summary.latency.percentile(percent)),
+            Self::Other(_) => None,
         }
     }
 
@@ -94,31 +129,47 @@ impl Figure {
         digest.complete(point).map(timed).collect()
     }
 
+    fn compare(self) -> Option<&'static Compared> {
+        match self {
+            Self::Other(entry) => entry.compare.as_ref(),
+            _ => None,
+        }
+    }
+
     pub(crate) fn name(self) -> String {
         match self {
             Self::Throughput => "throughput".to_owned(),
             Self::Queries => "queries".to_owned(),
             Self::Mean => "mean".to_owned(),
             Self::Latency(percent) => percentile_name(percent),
-            Self::Cost(figure) => format!("{} for a query", figure.metric().label),
-            Self::Failed => "failed".to_owned(),
+            Self::Other(entry) => self.compare().map_or(entry.key, |it| it.name).to_owned(),
         }
     }
 
+    /// Its name in a threshold.
     pub(crate) fn key(self) -> String {
         match self {
             Self::Throughput => "tps".to_owned(),
             Self::Queries => "qps".to_owned(),
-            Self::Cost(CostFigure::Cpu) => "cpu".to_owned(),
-            Self::Cost(figure) => figure.metric().key.to_owned(),
-            Self::Mean | Self::Latency(_) | Self::Failed => self.name(),
+            Self::Mean | Self::Latency(_) => self.name(),
+            Self::Other(entry) => self.compare().map_or(entry.key, |it| it.key).to_owned(),
+        }
+    }
+
+    /// Its key in report.json, and the column of report.csv.
+    pub(crate) fn column(self) -> String {
+        match self {
+            Self::Throughput => "transactions_per_s".to_owned(),
+            Self::Queries => "queries_per_s".to_owned(),
+            Self::Mean | Self::Latency(_) => format!("{}_ns", self.name()),
+            Self::Other(entry) => entry.key.to_owned(),
         }
     }
 
     pub(crate) fn from_key(key: &str) -> Option<Self> {
-        let costs = CostFigure::ALL.iter().map(|figure| Self::Cost(*figure));
-        let plain = [Self::Throughput, Self::Queries, Self::Mean, Self::Failed].into_iter();
-        plain.chain(costs).find(|figure| figure.key() == key).or_else(|| {
+        let others = CATALOGUE.iter().filter(|it| it.compare.is_some()).map(Self::Other);
+        let plain = [Self::Throughput, Self::Queries, Self::Mean].into_iter();
+        plain.chain(others).find(|figure| figure.key() == key).or_else(|| {
             let percent: f64 = key.strip_prefix('p')?.parse().ok()?;
             (percent > 0.0 && percent < 100.0).then_some(Self::Latency(percent))
         })
@@ -127,37 +178,42 @@ impl Figure {
     pub(crate) fn unit_name(self, unit: TimeUnit) -> String {
         match self {
             Self::Mean | Self::Latency(_) => format!("{} {}", self.name(), unit.name()),
-            Self::Throughput => "tps".to_owned(),
-            Self::Queries => "qps".to_owned(),
-            Self::Cost(_) | Self::Failed => self.name(),
+            Self::Throughput | Self::Queries => self.key(),
+            Self::Other(_) => self.name(),
         }
     }
 
     pub(crate) fn show(self, value: f64, unit: TimeUnit) -> String {
         match self {
-            Self::Mean | Self::Latency(_) => unit.show(value),
-            Self::Failed => percent(value),
-            Self::Throughput | Self::Queries | Self::Cost(_) => number(value),
+            _ if self.is_time() => unit.show(value),
+            _ if self.is_part() => percent(value),
+            _ => number(value),
         }
     }
 
     pub(crate) fn show_alone(self, value: f64) -> String {
-        match self {
-            Self::Mean | Self::Latency(_) => crate::number::latency(value),
-            _ => self.show(value, TimeUnit::Second),
+        if self.is_time() {
+            crate::number::latency(value)
+        } else {
+            self.show(value, TimeUnit::Second)
         }
     }
 
     /// Whether its change is a difference, not a ratio: parts are often zero.
     pub(crate) fn is_part(self) -> bool {
-        self == Self::Failed
+        self.compare().is_some_and(|it| it.is_part)
+    }
+
+    /// Whether it is not known for some systems: the servers' own use is seen only where they are watched.
+    pub(crate) fn is_optional(self) -> bool {
+        matches!(self, Self::Other(_)) && !self.is_part()
     }
 
     /// The result of a comparison by this figure, in a word or two.
     pub(crate) fn verdict(self, verdict: Significance) -> &'static str {
         match (verdict, self) {
-            (Significance::Higher, Self::Cost(_) | Self::Failed) => "more",
-            (Significance::Lower, Self::Cost(_) | Self::Failed) => "less",
+            (Significance::Higher, Self::Other(_)) => "more",
+            (Significance::Lower, Self::Other(_)) => "less",
             (Significance::Higher, Self::Throughput | Self::Queries)
             | (Significance::Lower, Self::Latency(_) | Self::Mean) => "faster",
             (Significance::Lower, Self::Throughput | Self::Queries)
@@ -175,15 +231,9 @@ mod tests {
 
     #[test]
     fn every_figure_is_found_by_its_key() {
-        let costs = CostFigure::ALL.iter().map(|figure| Figure::Cost(*figure));
-        let plain = [
-            Figure::Throughput,
-            Figure::Queries,
-            Figure::Mean,
-            Figure::Latency(99.9),
-            Figure::Failed,
-        ];
-        let all: Vec<Figure> = plain.into_iter().chain(costs).collect();
+        let others = CATALOGUE.iter().filter(|it| it.compare.is_some()).map(Figure::Other);
+        let kinds = [Figure::Throughput, Figure::Queries, Figure::Mean, Figure::Latency(99.9)];
+        let all: Vec<Figure> = kinds.into_iter().chain(others).collect();
         for figure in &all {
             assert_eq!(Figure::from_key(&figure.key()), Some(*figure));
         }
@@ -195,11 +245,11 @@ mod tests {
                 "qps",
                 "mean",
                 "p99.9",
-                "failed",
                 "cpu",
                 "context_switches",
                 "read_kb",
-                "written_kb"
+                "written_kb",
+                "failed"
             ]
         );
         for wrong in ["p0", "p100", "p", "p-1", "pNaN", "throughput", ""] {
