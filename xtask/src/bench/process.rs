@@ -61,11 +61,6 @@ pub(super) fn peak_bytes(pid: u32) -> anyhow::Result<u64> {
     memory_bytes(pid, |status| status.vmhwm)
 }
 
-/// Memory in use now, bytes.
-pub(crate) fn resident_bytes(pid: u32) -> anyhow::Result<u64> {
-    memory_bytes(pid, |status| status.vmrss)
-}
-
 /// Memory that the process has allocated, in RAM or swapped out, bytes: its anonymous pages (proc_pid_status(5),
 /// `RssAnon` and `VmSwap`). Resident memory also has the pages of the program's file, two or three times as many in a
 /// dyno, beside which a change of what is allocated looks small.
@@ -102,7 +97,7 @@ mod tests {
     fn this_process_has_used_cpu_time_and_memory() {
         let pid = std::process::id();
         assert!(CpuTime::of(pid).unwrap().total > Duration::ZERO);
-        assert!(peak_bytes(pid).unwrap() >= resident_bytes(pid).unwrap() / 2);
+        assert!(peak_bytes(pid).unwrap() >= allocated_bytes(pid).unwrap() / 2);
     }
 
     #[test]
