@@ -19,13 +19,6 @@ pub(super) struct CpuTime {
     system_ticks: u64,
 }
 
-/// CPU time between two readings, as user and system time.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Split {
-    pub user: Duration,
-    pub system: Duration,
-}
-
 impl CpuTime {
     /// The CPU time of `pid` and all its threads. The total is exact as long as no thread ends.
     pub(super) fn of(pid: u32) -> anyhow::Result<Self> {
@@ -40,14 +33,14 @@ impl CpuTime {
         Ok(Self { total, user_ticks: stat.utime, system_ticks: stat.stime })
     }
 
-    /// The CPU time since `earlier`: the exact total, split in proportion to the ticks.
-    pub(super) fn since(&self, earlier: &Self) -> Split {
+    /// User and system time since `earlier`: the exact total, split in proportion to the ticks.
+    pub(super) fn since(&self, earlier: &Self) -> [Duration; 2] {
         let total = self.total.saturating_sub(earlier.total);
         let user = self.user_ticks.saturating_sub(earlier.user_ticks);
         let system = self.system_ticks.saturating_sub(earlier.system_ticks);
         let share = user as f64 / (user + system).max(1) as f64;
         let user = total.mul_f64(share);
-        Split { user, system: total - user }
+        [user, total - user]
     }
 
     /// By ticks alone: coarse, but it includes threads that have ended.
@@ -89,8 +82,7 @@ mod tests {
             system_ticks,
         };
         let split = time(1104, 35, 85).since(&time(104, 10, 10));
-        assert_eq!(split.user, Duration::from_millis(250));
-        assert_eq!(split.system, Duration::from_millis(750));
+        assert_eq!(split, [250, 750].map(Duration::from_millis));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use analysis::{Ratio, over_repetitions, paired_ratio};
+use analysis::{over_repetitions, paired_ratio};
 use serde::{Deserialize, Serialize};
 
 /// The quantity of a value; its name has the unit.
@@ -108,7 +108,9 @@ impl Results {
     pub(super) fn figure(&self, point: &Point, of: &str) -> Option<Seen> {
         let series = |contestant| self.series(point, contestant);
         if let Some((one, other)) = of.split_once(" / ") {
-            return paired_ratio(&series(one), &series(other)).map(Seen::from);
+            let found = paired_ratio(&series(one), &series(other))?;
+            let interval = (found.rounds > 1).then_some([found.low, found.high]);
+            return Some(Seen { value: found.ratio, interval });
         }
         let Some((one, other)) = of.split_once(" - ") else { return Seen::of_rounds(&series(of)) };
         let pairs = series(one).into_iter().zip(series(other));
@@ -138,13 +140,6 @@ pub(super) struct Seen {
     pub(super) value: f64,
     /// The 95 % interval; `None` when there are too few rounds for one.
     pub(super) interval: Option<[f64; 2]>,
-}
-
-impl From<Ratio> for Seen {
-    fn from(ratio: Ratio) -> Self {
-        let interval = (ratio.rounds > 1).then_some([ratio.low, ratio.high]);
-        Self { value: ratio.ratio, interval }
-    }
 }
 
 impl Seen {

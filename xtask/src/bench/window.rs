@@ -97,15 +97,14 @@ impl<'a> Window<'a> {
         pause(self.length, interrupt)?;
         let queries = ((self.counted)(self.server)? - first) as f64;
         let length_s = clock.now() as f64 / 1e9;
-        let split = CpuTime::of(client.pid())?.since(&cpu);
+        let cpu = CpuTime::of(client.pid())?.since(&cpu);
         if let Some(status) = client.ended()? {
             bail!("its load ended inside the window ({status})");
         }
         if queries < 1.0 {
             bail!("it sent nothing during the window");
         }
-        let [user_us, system_us] =
-            [split.user, split.system].map(|time| time.as_secs_f64() * 1e6 / queries);
+        let [user_us, system_us] = cpu.map(|time| time.as_secs_f64() * 1e6 / queries);
         Ok(vec![
             (Quantity::QueriesPerS, queries / length_s),
             (Quantity::UserUsPerQuery, user_us),

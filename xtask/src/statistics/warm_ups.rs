@@ -30,21 +30,15 @@ struct Warming {
     falling_s: u64,
 }
 
-/// Why intervals of a steady load differ.
-#[derive(Clone, Copy)]
-struct Vary {
-    name: &'static str,
-    /// Of services; an interval has a hundred.
-    variation: f64,
-    /// The machine's speed varies by 5 % too, with a memory of 2 s.
-    is_lasting: bool,
-}
-
+/// How much intervals of a steady load vary, the variation of services (an interval has a hundred), and more noise: the
+/// machine's speed varies by 5 % too, with a memory of 2 s.
+type Vary = (&'static str, f64, &'static str);
+const LASTING: &str = "{ kind = \"autocorrelated\", deviation = 0.05, time = \"2s\" }";
 const VARY: [Vary; 4] = [
-    Vary { name: "1 %", variation: 0.1, is_lasting: false },
-    Vary { name: "2 %", variation: 0.2, is_lasting: false },
-    Vary { name: "5 %", variation: 0.5, is_lasting: false },
-    Vary { name: "5 %, and 5 % that last 2 s", variation: 0.5, is_lasting: true },
+    ("1 %", 0.1, ""),
+    ("2 %", 0.2, ""),
+    ("5 %", 0.5, ""),
+    ("5 %, and 5 % that last 2 s", 0.5, LASTING),
 ];
 
 /// Each with the warm-up of its plan, and the question whether that ends too early.
@@ -64,7 +58,7 @@ fn systems() -> [(&'static str, Warming, &'static str, &'static str); 7] {
 fn cases() -> Vec<Case> {
     let with = |(name, warming, plan, early)| {
         VARY.map(|vary| {
-            let name = format!("{name}, intervals vary by {}", vary.name);
+            let name = format!("{name}, intervals vary by {}", vary.0);
             Case::new(name, move |seed| once(warming, vary, plan, early, seed))
         })
     };
@@ -92,15 +86,12 @@ fn once(warming: Warming, vary: Vary, plan: &str, early: &str, seed: u64) -> any
 
 impl Warming {
     /// One client of a server of 100 a second.
-    fn plan(self, vary: Vary, warm_up: &str) -> String {
+    fn plan(self, (_, variation, lasting): Vary, warm_up: &str) -> String {
         let Self { slow, slow_s, falling_s } = self;
         let warm = format!(
             "{{ kind = \"warm\", slow = {slow:.1}, for = \"{slow_s}s\", falling_for = \"{falling_s}s\" }},"
         );
         let warm = if slow > 1.0 { &warm } else { "" };
-        let lasting = "{ kind = \"autocorrelated\", deviation = 0.05, time = \"2s\" }";
-        let lasting = if vary.is_lasting { lasting } else { "" };
-        let variation = vary.variation;
         format!(
             "[systems.simulated]\nservice_times = [\"10ms\"]\ndistribution = \"lognormal\"\n\
              variation = {variation}\nnoise = [{warm} {lasting}]\n\
