@@ -82,7 +82,7 @@ const FIGURES: [(&str, &str, &str); 5] = [
 
 /// Light and heavy load, few and many transactions, for a short and a long time.
 fn queues() -> Vec<Case> {
-    let queues = [(100.0, 0.5), (100.0, 0.8), (100.0, 0.9), (2_000.0, 0.5), (2_000.0, 0.8)];
+    let queues = [(2_000.0, 0.5), (2_000.0, 0.8), (100.0, 0.5), (100.0, 0.8), (100.0, 0.9)];
     let of = |(server_per_s, part)| {
         [2, 10, 60].map(|seconds| {
             let queue = Queue { server_per_s, part };
