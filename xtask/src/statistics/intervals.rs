@@ -84,7 +84,7 @@ const FIGURES: [(&str, &str, &str); 5] = [
 fn queues() -> Vec<Case> {
     let queues = [(2_000.0, 0.5), (2_000.0, 0.8), (100.0, 0.5), (100.0, 0.8), (100.0, 0.9)];
     let of = |(server_per_s, part)| {
-        [2, 10, 60].map(|seconds| {
+        [10, 2, 60].map(|seconds| {
             let queue = Queue { server_per_s, part };
             let name = format!("{seconds} s at {part} of {server_per_s} a second");
             Case::new(name, move |seed| {
