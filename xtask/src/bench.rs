@@ -20,7 +20,7 @@ use anyhow::Context;
 use clap::Args;
 
 use self::goals::Goal;
-use self::parts::{Facts, Kind, Parts, path};
+use self::parts::{Facts, Parts, path};
 use self::results::Results;
 use crate::interrupt::Interrupt;
 use crate::{dist, needs, paths, shell};
@@ -34,15 +34,9 @@ pub(crate) struct Arguments {
     /// Only these parts of benchmarks/parts.toml
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
-    /// Also ten minutes of load, in which memory must not grow
-    #[arg(long)]
-    soak: bool,
     /// Number of rounds [default: 5, or 2 with --quick]
     #[arg(long)]
     rounds: Option<u32>,
-    /// Length of each window in which CPU time and queries are counted, s [default: 5, or 1.5 with --quick]
-    #[arg(long)]
-    window: Option<f64>,
     /// Seed of the order within rounds [default: from the clock]
     #[arg(long)]
     seed: Option<u64>,
@@ -79,7 +73,6 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let seed = arguments.seed.unwrap_or_else(seed_of_now);
     eprintln!("xtask: the order within rounds comes from --seed {seed}");
     let facts = build(arguments, &interrupt)?;
-    let seconds = arguments.window.unwrap_or(if arguments.quick { 1.5 } else { 5.0 });
     let mut bench = Bench {
         interrupt,
         parts,
@@ -87,7 +80,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         machine: page::machine(&facts["dyno"]),
         facts,
         rounds: arguments.rounds.unwrap_or(if arguments.quick { 2 } else { 5 }),
-        window: Duration::try_from_secs_f64(seconds).context("--window")?,
+        window: Duration::from_millis(if arguments.quick { 1_500 } else { 5_000 }),
         seed,
         order: plan::Shuffle::new(seed),
         results: Results::default(),
@@ -99,17 +92,15 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The parts that are asked for: all but the soak where none is named.
+/// The parts that are asked for.
 fn names(arguments: &Arguments, parts: &Parts) -> anyhow::Result<Vec<String>> {
     for name in &arguments.only {
         parts.get(name)?;
     }
-    let is_asked = |name: &String, kind: Kind| match (arguments.only.contains(name), kind) {
-        (true, _) => true,
-        (_, Kind::Soak) => arguments.soak,
-        _ => arguments.only.is_empty(),
-    };
-    let asked = parts.parts.iter().filter(|(name, part)| is_asked(name, part.kind));
+    let asked = parts.parts.iter().filter(|(name, part)| match &arguments.only[..] {
+        [] => !part.by_name_only,
+        only => only.contains(name),
+    });
     Ok(asked.map(|(name, _)| name.clone()).collect())
 }
 

@@ -10,10 +10,9 @@ mod intervals;
 mod noises;
 mod rounds;
 mod seeks;
+mod simulated;
 mod simulation;
 mod sweeps;
-mod trial;
-mod until;
 mod warm_ups;
 mod windows;
 
@@ -27,7 +26,7 @@ use self::simulation::Study;
 use crate::interrupt::Interrupt;
 
 /// Every table, in the order of the page.
-static STUDIES: [&Study; 11] = [
+static STUDIES: [&Study; 12] = [
     &comparisons::STUDY,
     &windows::STUDY,
     &rounds::STUDY,
@@ -35,17 +34,18 @@ static STUDIES: [&Study; 11] = [
     &intervals::SERIES,
     &intervals::QUEUES,
     &warm_ups::STUDY,
-    &until::STUDY,
+    &intervals::UNTIL,
     &seeks::STUDY,
     &sweeps::ON_THE_LAW,
     &sweeps::QUEUES,
+    &sweeps::GROWTH,
 ];
 
 /// What `cargo xtask statistics` takes.
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// Simulations of each case
-    #[arg(long, alias = "comparisons", default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..))]
     simulations: u64,
     /// Where arrivals, services and noise come from
     #[arg(long, default_value_t = 1)]

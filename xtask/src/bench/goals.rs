@@ -10,15 +10,14 @@ use super::parts::Parts;
 use super::results::{Point, Quantity, Results, Seen, shown};
 use crate::paths;
 
-/// A figure that dyno is held to: a ratio or a difference of two contestants, or the figure of one.
+/// A figure that dyno is held to.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Goal {
     parts: Vec<String>,
     quantity: Quantity,
-    ratio: Option<[String; 2]>,
-    difference: Option<[String; 2]>,
-    of: Option<String>,
+    /// A contestant, or two with `/` or `-` between them.
+    of: String,
     /// The only numbers of connections that it is for; empty: every one that was measured.
     #[serde(default)]
     at: Vec<usize>,
@@ -55,7 +54,7 @@ const NOT_MEASURED: &str = "not measured";
 /// All goals.
 ///
 /// # Errors
-/// When one is not of one figure with one bound, or of what no part measures.
+/// When one does not have one bound, or is of what no part measures.
 pub(super) fn read(parts: &Parts) -> anyhow::Result<Vec<Goal>> {
     let path = paths::root().join("benchmarks/goals.toml");
     let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
@@ -65,17 +64,15 @@ pub(super) fn read(parts: &Parts) -> anyhow::Result<Vec<Goal>> {
 fn parse(text: &str, parts: &Parts) -> anyhow::Result<Vec<Goal>> {
     let goals = toml::from_str::<File>(text)?.goal;
     for goal in &goals {
-        let is_one = [goal.ratio.is_some(), goal.difference.is_some(), goal.of.is_some()];
-        let figures = is_one.into_iter().filter(|is| *is).count();
-        ensure!(figures == 1, "a goal is for one of ratio, difference and of: {goal:?}");
-        let bounds = usize::from(goal.at_most.is_some()) + usize::from(goal.at_least.is_some());
-        ensure!(bounds == 1, "a goal has one of at_most and at_least: {goal:?}");
+        let is_one = goal.at_most.is_some() != goal.at_least.is_some();
+        ensure!(is_one, "a goal has one of at_most and at_least: {goal:?}");
         ensure!(!goal.parts.is_empty(), "a goal is for a part: {goal:?}");
         for part in &goal.parts {
             let part = parts.get(part)?;
-            let is_measured = |it: &&str| part.contestants.contains_key(*it);
+            let mut contestants = goal.of.split(" / ").flat_map(|it| it.split(" - "));
+            let is_measured = contestants.all(|it| part.contestants.contains_key(it));
             let is_at = goal.at.iter().all(|connections| part.connections.contains(connections));
-            ensure!(is_at && goal.contestants().iter().all(is_measured), "not measured: {goal:?}");
+            ensure!(is_at && is_measured, "not measured: {goal:?}");
         }
     }
     Ok(goals)
@@ -104,11 +101,6 @@ pub(super) fn table(judged: &[Judged]) -> String {
 }
 
 impl Goal {
-    fn contestants(&self) -> Vec<&str> {
-        let pairs = [&self.ratio, &self.difference].into_iter().flatten().flatten();
-        pairs.chain(&self.of).map(String::as_str).collect()
-    }
-
     fn judged(&self, part: &str, points: &[Point], results: &Results) -> Vec<Judged> {
         let quantity = self.quantity;
         let measured = points.iter().filter(|it| it.part == part && it.quantity == quantity);
@@ -121,25 +113,16 @@ impl Goal {
             connections.push(0);
         }
         let row = |connections| {
-            let seen = self.seen(&Point { part: part.to_owned(), connections, quantity }, results);
-            let sign = if self.ratio.is_some() { " / " } else { " - " };
-            let contestants = self.contestants().join(sign);
+            let point = Point { part: part.to_owned(), connections, quantity };
+            let seen = results.figure(&point, &self.of);
             Judged {
-                what: format!("{part} at {connections}: {}, {contestants}", quantity.name()),
+                what: format!("{part} at {connections}: {}, {}", quantity.name(), self.of),
                 goal: self.bound(),
                 seen: seen.map_or_else(|| "-".to_owned(), |seen| seen.to_string()),
                 outcome: seen.map_or(NOT_MEASURED, |seen| self.outcome(&seen)),
             }
         };
         connections.into_iter().map(row).collect()
-    }
-
-    fn seen(&self, point: &Point, results: &Results) -> Option<Seen> {
-        match (&self.ratio, &self.difference, &self.of) {
-            (Some(pair), ..) => results.ratio(point, pair),
-            (_, Some(pair), _) => results.difference(point, pair),
-            (.., of) => Seen::of_rounds(&results.series(point, of.as_ref()?)),
-        }
     }
 
     fn bound(&self) -> String {
@@ -188,10 +171,10 @@ mod tests {
     }
 
     #[test]
-    fn a_goal_has_one_figure_and_one_bound_and_names_that_are_known() {
+    fn a_goal_has_one_bound_and_names_that_are_known() {
         assert!(goal("of = \"dyno\"\nat_most = 1").is_ok());
-        assert!(goal("ratio = [\"dyno\", \"floor\"]\nof = \"dyno\"\nat_most = 1").is_err());
-        assert!(goal("at_most = 1").is_err());
+        assert!(goal("of = \"dyno / floor\"\nat_most = 1").is_ok());
+        assert!(goal("of = \"dyno / a stranger\"\nat_most = 1").is_err());
         assert!(goal("of = \"dyno\"").is_err());
         assert!(goal("of = \"dyno\"\nat_most = 1\nat_least = 0").is_err());
         assert!(goal("of = \"a stranger\"\nat_most = 1").is_err());

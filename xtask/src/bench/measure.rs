@@ -3,22 +3,21 @@
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
-
 use std::thread;
 use std::time::Duration;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 use net::Clock;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use serde_json::Value;
 
 use super::Bench;
-use super::parts::{Facts, Kind, Part, facts, facts_of_load, path};
-use super::process::{CpuTime, peak_bytes, resident_bytes};
+use super::parts::{Facts, Kind, Part, facts, facts_of_load, path, pinned};
+use super::process::{CpuTime, peak_bytes};
 use super::results::{Case, Quantity, Values};
 use super::server::Server;
-use super::window::{Client, End, Window, pause};
+use super::window::{Client, End, Window};
 use crate::go::{GHZ, GO_TPC, GO_YCSB, TRPC_CLIENT};
 use crate::{paths, shell};
 
@@ -26,10 +25,6 @@ use crate::{paths, shell};
 const LARGE_RUN: &str = "benchmarks/large-run.toml";
 /// Between two looks at a process that is watched. Its peak is the kernel's, so that only one at the very end is missed.
 const POLL_PERIOD: Duration = Duration::from_millis(5);
-/// Readings of the soak: one every ten seconds for ten minutes, six in a minute.
-const STEP: Duration = Duration::from_secs(10);
-const STEPS: u32 = 60;
-const STEPS_OF_MINUTE: usize = 6;
 
 impl Bench {
     /// Measures a part.
@@ -40,14 +35,13 @@ impl Bench {
             Kind::Queries | Kind::Transactions => {
                 let server = self.filled(&part)?;
                 let window = Window::new(self.window, part.kind, &server);
-                let cpus = part.cores.as_ref().map(|[_, client]| client.as_str());
                 self.in_rounds(name, &part, |bench, contestant, connections| {
                     let seconds = window.load_time().as_secs_f64();
                     let command =
                         bench.command(&part, contestant, &server, connections, seconds)?;
                     let is_endless = part.endless.iter().any(|it| it == contestant);
                     let (mut values, printed) =
-                        window.look(command, is_endless, cpus, &bench.interrupt)?;
+                        window.look(command, is_endless, &bench.interrupt)?;
                     let unfairness = unfairness(contestant, &printed)?;
                     values
                         .extend(unfairness.map(|it| (Quantity::StandardDeviationOverClients, it)));
@@ -60,7 +54,6 @@ impl Bench {
                 bench.load(&part, &server, command)
             }),
             Kind::Report => self.report(name, &part),
-            Kind::Soak => self.soak(name, &part),
         }
     }
 
@@ -125,7 +118,8 @@ impl Bench {
         // Records of rounds before are not mixed up with that of this one.
         let _ = fs::remove_dir_all(server.scratch().join("results"));
         let facts = self.facts_with(server, connections, seconds);
-        self.parts.command(&part.contestants[contestant], &facts)
+        let pinned = part.cores.as_ref().map(|[_, client]| pinned(client)).unwrap_or_default();
+        self.parts.command(&format!("{pinned}{}", part.contestants[contestant]), &facts)
     }
 
     /// Runs a load to its end: its wall-clock time, and the CPU time of both sides. dyno's commands also verify and
@@ -153,7 +147,7 @@ impl Bench {
     fn watched(&self, command: &mut Command) -> anyhow::Result<Values> {
         let cpu_before = children_cpu_s()?;
         let clock = Clock::monotonic();
-        let mut client = Client::start(command, None)?;
+        let mut client = Client::start(command)?;
         let mut peak = 0;
         while client.ended()?.is_none() {
             self.interrupt.check()?;
@@ -187,34 +181,6 @@ impl Bench {
             values.push((Quantity::PageBytes, page as f64));
             Ok(values)
         })
-    }
-
-    /// Reads dyno's memory every ten seconds; the last minute over the first one is six rounds.
-    fn soak(&mut self, name: &str, part: &Part) -> anyhow::Result<()> {
-        let server = self.filled(part)?;
-        let (contestant, connections) = ("dyno".to_owned(), part.connections[0]);
-        let time = STEP * (STEPS + 1);
-        let mut command =
-            self.command(part, &contestant, &server, connections, time.as_secs_f64())?;
-        let mut client = Client::start(&mut command, None).context("cannot start dyno")?;
-        let mut bytes = Vec::new();
-        for step in 1..=STEPS {
-            pause(STEP, &self.interrupt)?;
-            if let Some(status) = client.ended()? {
-                let said = client.finish(End::Own).err();
-                bail!("dyno ended after {step} steps of {STEP:?} ({status}): {said:?}");
-            }
-            bytes.push(resident_bytes(client.pid())? as f64);
-            eprintln!("xtask: soak {:?}: {:.1} MB", STEP * step, bytes[bytes.len() - 1] / 1e6);
-        }
-        client.finish(End::Own)?;
-        let last = &bytes[bytes.len() - STEPS_OF_MINUTE..];
-        for ((last, first), round) in last.iter().zip(&bytes).zip(0..) {
-            let (part, contestant) = (name.to_owned(), contestant.clone());
-            let case = Case { part, contestant, connections, round };
-            self.results.add(&case, vec![(Quantity::MemoryGrowth, last / first)]);
-        }
-        Ok(())
     }
 }
 

@@ -47,23 +47,20 @@ fn save(path: &Path, text: &str) -> anyhow::Result<()> {
 
 /// Facts about the machine and the programs, by name.
 pub(super) fn machine(dyno: &str) -> Vec<(&'static str, String)> {
-    let environment = Environment::gather(&[("data", &std::env::temp_dir())]);
-    let unknown = || "unknown".to_owned();
-    let count = |number: Option<u32>| number.map_or_else(unknown, |number| number.to_string());
-    let cpu = &environment.cpu;
-    let memory = environment.memory_bytes.map(|bytes| format!("{:.1} GB", bytes as f64 / 1e9));
-    let disk = environment.disks.first().and_then(|disk| disk.filesystem.clone());
-    let load = environment.load_average.map(|[one, ..]| format!("{one:.2}"));
+    let Environment { cpu, memory_bytes, disks, load_average, system, .. } =
+        Environment::gather(&[("data", &std::env::temp_dir())]);
+    let known = |fact: Option<String>| fact.unwrap_or_else(|| "unknown".to_owned());
+    let count = |number: Option<u32>| known(number.map(|number| number.to_string()));
     vec![
         ("CPU", format!("{} ({})", cpu.model, cpu.architecture)),
         ("cores / threads", format!("{} / {}", count(cpu.cores), count(cpu.threads))),
-        ("governor", cpu.governor.clone().unwrap_or_else(unknown)),
-        ("virtualization", environment.system.virtualization.unwrap_or_else(unknown)),
-        ("memory", memory.unwrap_or_else(unknown)),
-        ("file system of the data", disk.unwrap_or_else(unknown)),
-        ("operating system", environment.system.os.unwrap_or_else(unknown)),
-        ("kernel", environment.system.kernel.unwrap_or_else(unknown)),
-        ("load average before", load.unwrap_or_else(unknown)),
+        ("governor", known(cpu.governor)),
+        ("virtualization", known(system.virtualization)),
+        ("memory", known(memory_bytes.map(|bytes| format!("{:.1} GB", bytes as f64 / 1e9)))),
+        ("file system of the data", known(disks.first().and_then(|disk| disk.filesystem.clone()))),
+        ("operating system", known(system.os)),
+        ("kernel", known(system.kernel)),
+        ("load average before", known(load_average.map(|[one, ..]| format!("{one:.2}")))),
         ("server", first_line("mariadbd", &["--version"])),
         ("sysbench", first_line("sysbench", &["--version"])),
         ("C compiler", first_line("cc", &["--version"])),
@@ -74,7 +71,7 @@ pub(super) fn machine(dyno: &str) -> Vec<(&'static str, String)> {
 }
 
 /// The first line that a program prints.
-pub(crate) fn first_line(program: &str, arguments: &[&str]) -> String {
+fn first_line(program: &str, arguments: &[&str]) -> String {
     let output = Command::new(program).args(arguments).current_dir(paths::root()).output();
     let said = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
     said.ok()
@@ -122,15 +119,11 @@ fn rows(results: &Results, point: &Point) -> Vec<Vec<String>> {
         vec![point.part.clone(), contestant, connections, point.quantity.name(), median, range]
     };
     let contestants = results.contestants(point);
-    let figures = contestants.iter().filter_map(|contestant| {
-        let seen = Seen::of_rounds(&results.series(point, contestant))?;
-        Some(row(contestant.clone(), seen))
-    });
     let pairs = contestants.iter().enumerate().flat_map(|(at, one)| {
-        contestants[at + 1..].iter().map(|other| [one.clone(), other.clone()])
+        contestants[at + 1..].iter().map(move |other| format!("{one} / {other}"))
     });
-    let ratios = pairs.filter_map(|pair| Some(row(pair.join(" / "), results.ratio(point, &pair)?)));
-    figures.chain(ratios).collect()
+    let all = contestants.iter().cloned().chain(pairs);
+    all.filter_map(|of| Some(row(of.clone(), results.figure(point, &of)?))).collect()
 }
 
 /// A table in Markdown.
@@ -148,21 +141,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_for_each_contestant_and_for_each_ratio() {
+    fn a_row_for_each_contestant_and_for_each_ratio_of_the_same_rounds() {
         let mut results = Results::default();
-        for round in 0..2 {
-            for (contestant, value) in [("dyno", 2.0), ("floor", 1.0)] {
+        for (round, value) in [(2, 30.0), (0, 10.0), (1, 20.0)] {
+            for (contestant, factor) in [("a floor", 0.5), ("dyno", 1.0)] {
                 let (part, contestant) = ("pinned".to_owned(), contestant.to_owned());
                 let case = Case { part, contestant, connections: 16, round };
-                results.add(&case, vec![(Quantity::CpuUsPerQuery, value)]);
+                results.add(&case, vec![(Quantity::CpuUsPerQuery, value * factor)]);
             }
         }
         insta::assert_snapshot!(figures(&results), @r"
         | part | contestant | connections | quantity | median | interval |
         |---|---|---|---|---|---|
-        | pinned | dyno | 16 | cpu_us_per_query | 2.000 | 2.000 to 2.000 |
-        | pinned | floor | 16 | cpu_us_per_query | 1.000 | 1.000 to 1.000 |
-        | pinned | dyno / floor | 16 | cpu_us_per_query | 2.000 | 2.000 to 2.000 |
+        | pinned | dyno | 16 | cpu_us_per_query | 20.000 | 4.571 to 72.233 |
+        | pinned | a floor | 16 | cpu_us_per_query | 10.000 | 2.286 to 36.116 |
+        | pinned | dyno / a floor | 16 | cpu_us_per_query | 2.000 | 2.000 to 2.000 |
         ");
     }
 }

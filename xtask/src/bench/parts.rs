@@ -40,6 +40,9 @@ pub(super) struct Part {
     pub kind: Kind,
     /// A table, and how many rows it must have after each load.
     pub rows: Option<(String, u64)>,
+    /// Whether it is measured only when it is asked for by name.
+    #[serde(default)]
+    pub by_name_only: bool,
     pub connections: Vec<usize>,
     /// Contestants whose load ends only when they are told to.
     #[serde(default)]
@@ -72,7 +75,6 @@ pub(super) enum Kind {
     /// To its end, on a fresh server.
     Load,
     Report,
-    Soak,
 }
 
 /// What stands for the names in braces.
@@ -150,6 +152,11 @@ pub(super) fn facts_of_load(connections: usize, seconds: f64) -> Facts {
 
 pub(super) fn facts<const N: usize>(all: [(&str, String); N]) -> Facts {
     all.into_iter().map(|(name, fact)| (name.to_owned(), fact)).collect()
+}
+
+/// The begin of a command that runs on these cores only.
+pub(super) fn pinned(cores: &str) -> String {
+    format!("taskset -c {cores} ")
 }
 
 /// A path as a fact.

@@ -19,13 +19,6 @@ pub(super) struct CpuTime {
     system_ticks: u64,
 }
 
-/// CPU time between two readings, as user and system time.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Split {
-    pub user: Duration,
-    pub system: Duration,
-}
-
 impl CpuTime {
     /// The CPU time of `pid` and all its threads. The total is exact as long as no thread ends.
     pub(super) fn of(pid: u32) -> anyhow::Result<Self> {
@@ -40,14 +33,14 @@ impl CpuTime {
         Ok(Self { total, user_ticks: stat.utime, system_ticks: stat.stime })
     }
 
-    /// The CPU time since `earlier`: the exact total, split in proportion to the ticks.
-    pub(super) fn since(&self, earlier: &Self) -> Split {
+    /// User and system time since `earlier`: the exact total, split in proportion to the ticks.
+    pub(super) fn since(&self, earlier: &Self) -> [Duration; 2] {
         let total = self.total.saturating_sub(earlier.total);
         let user = self.user_ticks.saturating_sub(earlier.user_ticks);
         let system = self.system_ticks.saturating_sub(earlier.system_ticks);
         let share = user as f64 / (user + system).max(1) as f64;
         let user = total.mul_f64(share);
-        Split { user, system: total - user }
+        [user, total - user]
     }
 
     /// By ticks alone: coarse, but it includes threads that have ended.
@@ -59,11 +52,6 @@ impl CpuTime {
 /// Memory in use at its peak, bytes.
 pub(super) fn peak_bytes(pid: u32) -> anyhow::Result<u64> {
     memory_bytes(pid, |status| status.vmhwm)
-}
-
-/// Memory in use now, bytes.
-pub(crate) fn resident_bytes(pid: u32) -> anyhow::Result<u64> {
-    memory_bytes(pid, |status| status.vmrss)
 }
 
 /// Memory that the process has allocated, in RAM or swapped out, bytes: its anonymous pages (proc_pid_status(5),
@@ -94,15 +82,14 @@ mod tests {
             system_ticks,
         };
         let split = time(1104, 35, 85).since(&time(104, 10, 10));
-        assert_eq!(split.user, Duration::from_millis(250));
-        assert_eq!(split.system, Duration::from_millis(750));
+        assert_eq!(split, [250, 750].map(Duration::from_millis));
     }
 
     #[test]
     fn this_process_has_used_cpu_time_and_memory() {
         let pid = std::process::id();
         assert!(CpuTime::of(pid).unwrap().total > Duration::ZERO);
-        assert!(peak_bytes(pid).unwrap() >= resident_bytes(pid).unwrap() / 2);
+        assert!(peak_bytes(pid).unwrap() >= allocated_bytes(pid).unwrap() / 2);
     }
 
     #[test]

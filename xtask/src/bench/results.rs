@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use analysis::{Ratio, over_repetitions, paired_ratio};
+use analysis::{over_repetitions, paired_ratio};
 use serde::{Deserialize, Serialize};
 
 /// The quantity of a value; its name has the unit.
@@ -22,8 +22,6 @@ pub(super) enum Quantity {
     CheckSeconds,
     ClientCpuS,
     ServerCpuS,
-    /// Memory in the last minute, over that in the first.
-    MemoryGrowth,
     /// Size of a page.
     PageBytes,
     /// CPU time of the client's process a second.
@@ -99,24 +97,24 @@ impl Results {
     }
 
     /// The values of one contestant at a point, round by round.
-    pub(super) fn series(&self, point: &Point, contestant: &str) -> Vec<f64> {
+    fn series(&self, point: &Point, contestant: &str) -> Vec<f64> {
         let is_wanted = |it: &&Sample| it.point() == *point && it.case.contestant == contestant;
         let mut found: Vec<&Sample> = self.0.iter().filter(is_wanted).collect();
         found.sort_by_key(|sample| sample.case.round);
         found.into_iter().map(|sample| sample.value).collect()
     }
 
-    /// The first contestant over the second, round by round.
-    pub(super) fn ratio(&self, point: &Point, pair: &[String; 2]) -> Option<Seen> {
-        let [one, other] = [0, 1].map(|side| self.series(point, &pair[side]));
-        paired_ratio(&one, &other).map(Seen::from)
-    }
-
-    /// The first contestant less the second, round by round.
-    pub(super) fn difference(&self, point: &Point, pair: &[String; 2]) -> Option<Seen> {
-        let [one, other] = [0, 1].map(|side| self.series(point, &pair[side]));
-        let above: Vec<f64> = one.iter().zip(other).map(|(one, other)| one - other).collect();
-        Seen::of_rounds(&above)
+    /// The figure of a contestant, or of two: the ratio (`one / other`) or the difference (`one - other`) of each round.
+    pub(super) fn figure(&self, point: &Point, of: &str) -> Option<Seen> {
+        let series = |contestant| self.series(point, contestant);
+        if let Some((one, other)) = of.split_once(" / ") {
+            let found = paired_ratio(&series(one), &series(other))?;
+            let interval = (found.rounds > 1).then_some([found.low, found.high]);
+            return Some(Seen { value: found.ratio, interval });
+        }
+        let Some((one, other)) = of.split_once(" - ") else { return Seen::of_rounds(&series(of)) };
+        let pairs = series(one).into_iter().zip(series(other));
+        Seen::of_rounds(&pairs.map(|(one, other)| one - other).collect::<Vec<_>>())
     }
 }
 
@@ -142,13 +140,6 @@ pub(super) struct Seen {
     pub(super) value: f64,
     /// The 95 % interval; `None` when there are too few rounds for one.
     pub(super) interval: Option<[f64; 2]>,
-}
-
-impl From<Ratio> for Seen {
-    fn from(ratio: Ratio) -> Self {
-        let interval = (ratio.rounds > 1).then_some([ratio.low, ratio.high]);
-        Self { value: ratio.ratio, interval }
-    }
 }
 
 impl Seen {
@@ -188,28 +179,6 @@ pub(super) fn shown(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_series_is_in_the_order_of_rounds_and_ratios_are_of_the_same_rounds() {
-        let (mut results, part) = (Results::default(), "pinned".to_owned());
-        for (round, value) in [(2, 30.0), (0, 10.0), (1, 20.0)] {
-            for (contestant, factor) in [("a floor", 0.5), ("dyno", 1.0)] {
-                let (part, contestant) = (part.clone(), contestant.to_owned());
-                let case = Case { part, contestant, connections: 16, round };
-                results.add(&case, vec![(Quantity::CpuUsPerQuery, value * factor)]);
-            }
-        }
-        let point = Point { part, connections: 16, quantity: Quantity::CpuUsPerQuery };
-        assert_eq!(results.points(), std::slice::from_ref(&point));
-        let pair = ["dyno", "a floor"].map(str::to_owned);
-        assert_eq!(results.contestants(&point), pair);
-        assert_eq!(results.series(&point, "dyno"), [10.0, 20.0, 30.0]);
-        let ratio = results.ratio(&point, &pair).unwrap();
-        assert_eq!(ratio.to_string(), "2.000 (2.000 to 2.000)");
-        let elsewhere = Point { connections: 1, ..point };
-        assert!(results.series(&elsewhere, "dyno").is_empty());
-        assert_eq!(results.ratio(&elsewhere, &pair), None);
-    }
 
     #[test]
     fn differences_of_both_signs_have_their_range_as_interval() {

@@ -4,7 +4,6 @@ use std::fs;
 use std::io::Read;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
@@ -20,7 +19,7 @@ use system::{Daemon, mariadb, tidb};
 use tempfile::TempDir;
 
 use super::Bench;
-use super::parts::{Facts, Part, ServerKind, facts, path};
+use super::parts::{Facts, Part, ServerKind, facts, path, pinned};
 use super::window::Client;
 use crate::{servers, sql};
 
@@ -80,13 +79,9 @@ impl Server {
                 let program = servers::tidb(interrupt)?;
                 Self::of_sql(tidb::start(program, settings, scratch.path())?, true, scratch)
             }
-            ServerKind::Floor => Self::floor(&bench.facts["rpc-server"], cpus, scratch),
-            ServerKind::Trpc => {
-                Self::echo(&servers::echo(EchoServer::Trpc, interrupt)?, cpus, scratch)
-            }
-            ServerKind::Grpc => {
-                Self::echo(&servers::echo(EchoServer::Grpc, interrupt)?, cpus, scratch)
-            }
+            ServerKind::Floor => Self::floor(bench, cpus, scratch),
+            ServerKind::Trpc => Self::echo(bench, EchoServer::Trpc, cpus, scratch),
+            ServerKind::Grpc => Self::echo(bench, EchoServer::Grpc, cpus, scratch),
         }
     }
 
@@ -99,20 +94,29 @@ impl Server {
         Ok(server)
     }
 
-    fn floor(program: &str, cpus: Option<&str>, scratch: TempDir) -> anyhow::Result<Self> {
+    fn floor(bench: &Bench, cpus: Option<&str>, scratch: TempDir) -> anyhow::Result<Self> {
         let file = scratch.path().join("counter");
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
-        let mut command = Command::new(program);
-        command.arg(port.to_string()).arg(&file);
-        let process = Client::start(&mut command, cpus).context("cannot start the floor")?;
+        let pinned = cpus.map(pinned).unwrap_or_default();
+        let command = format!("{pinned}{{rpc-server}} {port} {}", path(&file));
+        let mut command = bench.parts.command(&command, &bench.facts)?;
+        let process = Client::start(&mut command).context("cannot start the floor")?;
         let counter = Counter::File(file);
         wait(&process, || counter.requests().ok())?;
         Ok(Self { running: Running::Calls { process, counter }, port, scratch })
     }
 
-    fn echo(program: &Path, cpus: Option<&str>, scratch: TempDir) -> anyhow::Result<Self> {
-        let process = Client::start(&mut Command::new(program), cpus);
-        let process = process.with_context(|| format!("cannot start {}", program.display()))?;
+    fn echo(
+        bench: &Bench,
+        server: EchoServer,
+        cpus: Option<&str>,
+        scratch: TempDir,
+    ) -> anyhow::Result<Self> {
+        let program = path(&servers::echo(server, &bench.interrupt)?);
+        let pinned = cpus.map(pinned).unwrap_or_default();
+        let mut command = bench.parts.command(&format!("{pinned}{program}"), &bench.facts)?;
+        let process = Client::start(&mut command);
+        let process = process.with_context(|| format!("cannot start {program}"))?;
         let (port, page) = wait(&process, || addresses(&process.said().ok()?))?;
         let counter = Counter::Page(page);
         Ok(Self { running: Running::Calls { process, counter }, port, scratch })
@@ -157,7 +161,11 @@ impl Server {
         match &self.running {
             Running::Calls { counter, .. } => counter.requests(),
             // TiDB has no such status variable; its page of metrics counts commands.
-            Running::Sql { daemon, is_tidb: true, .. } => executions_by_page(daemon),
+            Running::Sql { daemon, is_tidb: true, .. } => {
+                let page = format!("http://127.0.0.1:{}/metrics", daemon.status_port());
+                let counted = counted_by(&page, "tidb_server_query_total");
+                daemon.exited().map_or(counted, |why| Err(anyhow!(why)))
+            }
             Running::Sql { .. } => self.status(&["Com_stmt_execute"]),
         }
     }
@@ -204,12 +212,7 @@ impl Counter {
                 fs::File::open(file)?.read_exact(&mut bytes)?;
                 Ok(u64::from_ne_bytes(bytes))
             }
-            Self::Page(url) => {
-                let page = read_page(url, PAGE_BOUND).map_err(|why| anyhow!("{url}: {why}"))?;
-                let line = page.lines().find_map(|line| line.strip_prefix("rpc_requests_total "));
-                let count: f64 = line.context("the server does not count requests")?.parse()?;
-                Ok(count as u64)
-            }
+            Self::Page(url) => counted_by(url, "rpc_requests_total"),
         }
     }
 }
@@ -231,24 +234,20 @@ fn addresses(said: &str) -> Option<(u16, String)> {
     Some((port.parse().ok()?, format!("http://{}/metrics", line["metrics"].as_str()?)))
 }
 
-fn executions_by_page(server: &Daemon) -> anyhow::Result<u64> {
-    if let Some(why) = server.exited() {
-        return Err(anyhow!(why));
-    }
-    let url = format!("http://127.0.0.1:{}/metrics", server.status_port());
-    let page = read_page(&url, PAGE_BOUND).map_err(|why| anyhow!("{url}: {why}"))?;
-    Ok(executions_on(&page))
+fn counted_by(url: &str, name: &str) -> anyhow::Result<u64> {
+    let page = read_page(url, PAGE_BOUND).map_err(|why| anyhow!("{url}: {why}"))?;
+    Ok(counted_on(&page, name))
 }
 
-fn executions_on(page: &str) -> u64 {
-    let figures = page.lines().filter(|line| line.starts_with("tidb_server_query_total{"));
-    let counts = figures.filter_map(|line| {
+/// The sum of the series with this name: of those that have a type, only of executions.
+fn counted_on(page: &str, name: &str) -> u64 {
+    let counts = page.lines().filter_map(|line| {
         let (key, value) = line.rsplit_once(' ')?;
-        let is_one = Series::parse(key).label("type") == Some("StmtExecute");
-        let count: f64 = value.parse().ok()?;
-        is_one.then_some(count as u64)
+        let is_one = key.split('{').next() == Some(name)
+            && Series::parse(key).label("type").is_none_or(|it| it == "StmtExecute");
+        is_one.then(|| value.parse::<f64>().ok()).flatten()
     });
-    counts.sum()
+    counts.map(|count| count as u64).sum()
 }
 
 #[cfg(test)]
@@ -261,8 +260,9 @@ mod tests {
             tidb_server_query_total{result=\"OK\",type=\"Query\"} 12\n\
             tidb_server_query_total{result=\"OK\",type=\"StmtExecute\"} 1.5e+06\n\
             tidb_server_query_total{result=\"Error\",type=\"StmtExecute\"} 2\n";
-        assert_eq!(executions_on(page), 1_500_002);
-        assert_eq!(executions_on(""), 0);
+        assert_eq!(counted_on(page, "tidb_server_query_total"), 1_500_002);
+        assert_eq!(counted_on("rpc_requests_total 7\n", "rpc_requests_total"), 7);
+        assert_eq!(counted_on("rpc_requests 7\n", "rpc_requests_total"), 0);
     }
 
     #[test]

@@ -4,7 +4,6 @@
 //! the client's process. Both are the same for every contestant, whatever it reports itself.
 
 use std::fs::File;
-use std::io::{Read, Seek};
 use std::os::unix::fs::FileExt;
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -12,7 +11,6 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use net::Clock;
-use nix::sched::{sched_getaffinity, sched_setaffinity};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -42,22 +40,17 @@ pub(super) struct Window<'a> {
 
 impl<'a> Window<'a> {
     pub(super) fn new(length: Duration, kind: Kind, server: &'a Server) -> Self {
+        let of = |counted, begun, settle_ms, length| Self {
+            server,
+            counted,
+            begun,
+            settle: Duration::from_millis(settle_ms),
+            length,
+        };
         match kind {
             // Transactions are few: the window is three times as long as for queries.
-            Kind::Transactions => Self {
-                server,
-                counted: Server::transactions,
-                begun: 50,
-                settle: Duration::from_secs(2),
-                length: length * 3,
-            },
-            _ => Self {
-                server,
-                counted: Server::queries,
-                begun: 1000,
-                settle: Duration::from_millis(1200),
-                length,
-            },
+            Kind::Transactions => of(Server::transactions, 50, 2_000, length * 3),
+            _ => of(Server::queries, 1_000, 1_200, length),
         }
     }
 
@@ -66,8 +59,7 @@ impl<'a> Window<'a> {
         self.settle + self.length + MARGIN
     }
 
-    /// Runs one contestant, on `cpus` only when they are given, and looks at it. Returns what was measured, and what the
-    /// contestant printed.
+    /// Runs one contestant, and looks at it. Returns what was measured, and what the contestant printed.
     ///
     /// # Errors
     /// When it fails, ends too early, or does not begin.
@@ -75,11 +67,10 @@ impl<'a> Window<'a> {
         &self,
         mut command: Command,
         is_endless: bool,
-        cpus: Option<&str>,
         interrupt: &Interrupt,
     ) -> anyhow::Result<(Values, String)> {
         let before = (self.counted)(self.server)?;
-        let mut client = Client::start(&mut command, cpus).context("cannot start it")?;
+        let mut client = Client::start(&mut command).context("cannot start it")?;
         let values = self.watch(&mut client, before, interrupt);
         let printed = client.finish(match &values {
             Ok(_) if is_endless => End::Told,
@@ -106,15 +97,14 @@ impl<'a> Window<'a> {
         pause(self.length, interrupt)?;
         let queries = ((self.counted)(self.server)? - first) as f64;
         let length_s = clock.now() as f64 / 1e9;
-        let split = CpuTime::of(client.pid())?.since(&cpu);
+        let cpu = CpuTime::of(client.pid())?.since(&cpu);
         if let Some(status) = client.ended()? {
             bail!("its load ended inside the window ({status})");
         }
         if queries < 1.0 {
             bail!("it sent nothing during the window");
         }
-        let [user_us, system_us] =
-            [split.user, split.system].map(|time| time.as_secs_f64() * 1e6 / queries);
+        let [user_us, system_us] = cpu.map(|time| time.as_secs_f64() * 1e6 / queries);
         Ok(vec![
             (Quantity::QueriesPerS, queries / length_s),
             (Quantity::UserUsPerQuery, user_us),
@@ -177,11 +167,10 @@ pub(super) struct Client {
 }
 
 impl Client {
-    /// Starts the client, on `cpus` only when they are given.
-    pub(super) fn start(command: &mut Command, cpus: Option<&str>) -> anyhow::Result<Self> {
+    pub(super) fn start(command: &mut Command) -> anyhow::Result<Self> {
         let (said, complained) = (tempfile::tempfile()?, tempfile::tempfile()?);
         command.stdin(Stdio::null()).stdout(said.try_clone()?).stderr(complained.try_clone()?);
-        let child = on_cpus(cpus, || Ok(command.spawn()?))?;
+        let child = command.spawn()?;
         Ok(Self { child, said, complained })
     }
 
@@ -191,10 +180,7 @@ impl Client {
 
     /// What it has printed until now.
     pub(super) fn said(&self) -> anyhow::Result<String> {
-        let mut bytes = vec![0; self.said.metadata()?.len() as usize];
-        let length = self.said.read_at(&mut bytes, 0)?;
-        bytes.truncate(length);
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
+        text_of(&self.said)
     }
 
     pub(super) fn ended(&mut self) -> anyhow::Result<Option<std::process::ExitStatus>> {
@@ -228,23 +214,11 @@ impl Drop for Client {
     }
 }
 
-fn text_of(mut file: &File) -> anyhow::Result<String> {
-    let mut bytes = Vec::new();
-    file.rewind()?;
-    file.read_to_end(&mut bytes)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-/// Runs `work` on these CPUs only: a process that is started there stays there.
-fn on_cpus<T>(cpus: Option<&str>, work: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<T> {
-    let Some(cpus) = cpus else { return work() };
-    let us = Pid::from_raw(0);
-    let cpus = system::mariadb::parse_cpus(cpus).map_err(|why| anyhow::anyhow!(why))?;
-    let before = sched_getaffinity(us)?;
-    sched_setaffinity(us, &cpus).context("the machine does not have this core")?;
-    let done = work();
-    sched_setaffinity(us, &before)?;
-    done
+/// The process writes on at the file's own position.
+fn text_of(file: &File) -> anyhow::Result<String> {
+    let mut bytes = vec![0; file.metadata()?.len() as usize];
+    let length = file.read_at(&mut bytes, 0)?;
+    Ok(String::from_utf8_lossy(&bytes[..length]).into_owned())
 }
 
 #[cfg(test)]
@@ -254,7 +228,7 @@ mod tests {
     #[test]
     fn output_of_a_client_is_returned_and_its_complaint_is_the_error() {
         let shell = |script: &str, end| {
-            let client = Client::start(Command::new("sh").args(["-c", script]), None).unwrap();
+            let client = Client::start(Command::new("sh").args(["-c", script])).unwrap();
             client.finish(end).map_err(|error| error.to_string())
         };
         assert_eq!(shell("echo said; echo noise >&2", End::Own).unwrap(), "said\n");

@@ -8,16 +8,14 @@ use analysis::{
 use anyhow::Context;
 use plan::{Shuffle, balanced_rounds};
 
-use super::noises::Kind;
-use super::simulation::{Case, Goal, Seen, Study, at_least, at_most, seed_of};
+use super::noises::{KINDS, Kind};
+use super::simulation::{Case, Goal, Seen, Study, seed_of};
 
 /// Rounds of a comparison, and trials of a run that is compared with one other.
 const ROUNDS: usize = 6;
 /// Trials of each of several runs, and runs of a side.
-const TRIALS_OF_RUN: u64 = 3;
+const TRIALS_OF_RUN: usize = 3;
 const RUNS: usize = 4;
-/// Trials that follow each other on one machine at most.
-const STRETCH: u64 = 24;
 /// The true ratio where there is a difference.
 const FASTER: f64 = 1.05;
 
@@ -26,7 +24,7 @@ const ALARM: &str = "alarm for equal systems";
 const ALARM_IN_ROUNDS: &str = "alarm for equal systems, in rounds";
 const EQUAL_AT_MARGIN: &str = "a difference of the margin is called equal";
 const GOALS: &[Goal] =
-    &[at_most(ALARM, 7.0), at_least(ALARM_IN_ROUNDS, 3.0), at_most(EQUAL_AT_MARGIN, 7.0)];
+    &[(ALARM_IN_ROUNDS, 3.0..=7.0), (ALARM, 0.0..=7.0), (EQUAL_AT_MARGIN, 0.0..=7.0)];
 
 pub(super) static STUDY: Study =
     Study { name: "comparisons", title: "Comparisons of two systems", goals: GOALS, cases };
@@ -56,17 +54,16 @@ const METHODS: [(Method, &str); 5] = [
 
 fn cases() -> Vec<Case> {
     let of = |(method, name)| {
-        let kinds = Kind::all().into_iter();
         // Methods that expect trials to vary say nothing of those that do not.
-        let kinds = kinds.filter(move |kind| method == Method::Rounds || !kind.is_constant());
-        kinds.map(move |kind| {
-            Case::new(format!("{name}: {}", kind.name), move |seed| once(method, &kind, seed))
+        let is_asked = move |kind: &Kind| method == Method::Rounds || !kind.is_constant();
+        KINDS.into_iter().filter(is_asked).map(move |kind| {
+            Case::new(format!("{name}: {}", kind.name), move |seed| once(method, kind, seed))
         })
     };
     METHODS.into_iter().flat_map(of).collect()
 }
 
-fn once(method: Method, kind: &Kind, seed: u64) -> anyhow::Result<Seen> {
+fn once(method: Method, kind: Kind, seed: u64) -> anyhow::Result<Seen> {
     let values = method.values(kind, seed)?;
     let compared = |factor| method.compare(&values, factor, seed).context("nothing to compare");
     let (equal, mut seen) = (compared(1.0)?, Seen::default());
@@ -114,19 +111,16 @@ impl Method {
     }
 
     /// The figures of a comparison, in the order in which they were measured.
-    fn values(self, kind: &Kind, seed: u64) -> anyhow::Result<Vec<f64>> {
-        let follow = |seed, from: u64, count: u64| -> anyhow::Result<Vec<f64>> {
-            (from..from + count).map(|before| kind.throughput(seed, before)).collect()
-        };
-        // All on machines of their own, at the same time after their start: what changes from then on is the same for all.
-        let apart = |machines: usize, length: u64| {
-            let from = seed % (STRETCH / length) * length;
-            let runs = (0..machines as u64).map(|at| follow(seed_of(seed, at), from, length));
+    fn values(self, kind: Kind, seed: u64) -> anyhow::Result<Vec<f64>> {
+        // All on machines of their own: what changes over time is the same for all.
+        let apart = |machines: usize, length: usize| {
+            let run = |at| kind.throughputs(seed_of(seed, at), length);
+            let runs = (0..machines as u64).map(run);
             runs.map(|run| geometric_mean(&run?).context("a run without trials")).collect()
         };
         match self {
-            Self::Rounds | Self::RunAfterRun => follow(seed, 0, 2 * ROUNDS as u64),
-            Self::NoiseFloor => follow(seed, 0, 3 * ROUNDS as u64),
+            Self::Rounds | Self::RunAfterRun => kind.throughputs(seed, 2 * ROUNDS),
+            Self::NoiseFloor => kind.throughputs(seed, 3 * ROUNDS),
             Self::Trials => apart(2 * ROUNDS, 1),
             Self::Runs => apart(2 * RUNS, TRIALS_OF_RUN),
         }

@@ -1,68 +1,65 @@
-//! The kinds of noise of the simulated system, and trials under them.
+//! The kinds of noise of the simulated system, and the trials of a run under them.
 
-use std::time::Duration;
-
-use engine::SimulatedChance;
-use measure::nanos;
-use plan::{Noise, ServiceDistribution, split_mix};
-
-use super::trial::{SimulatedTrial, run, system};
-
-const MS: u64 = 1_000_000;
-const S: u64 = 1_000 * MS;
-/// The measured time of a trial.
-const TIME: Duration = Duration::from_secs(1);
-/// From the start of one trial to that of the next: a variant is started and filled before.
-const PERIOD: Duration = Duration::from_secs(2);
+use super::simulated::run;
 
 /// A kind of noise.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Kind {
     pub(super) name: &'static str,
-    noise: Vec<Noise>,
-    distribution: ServiceDistribution,
+    /// Keys of the system.
+    keys: &'static str,
 }
 
-impl Kind {
-    /// Every kind.
-    pub(super) fn all() -> Vec<Self> {
-        let lognormal = ServiceDistribution::Lognormal { variation: 0.5 };
-        let slow_noise = |time_ns| vec![Noise::Autocorrelated { deviation: 0.05, time_ns }];
-        let states = Noise::TwoStates { slow: 1.2, fast_ns: 5 * S, slow_ns: 5 * S };
-        let pauses = Noise::Pauses { every_ns: S, length_ns: 20 * MS, shape: 1.5 };
-        let drift = Noise::Drift { change: 0.2, over_ns: 24 * S };
-        let kinds = [
-            ("none, constant services", vec![], ServiceDistribution::Constant),
-            ("none", vec![], lognormal),
-            ("heavy-tailed services", vec![], ServiceDistribution::Pareto { variation: 3.0 }),
-            ("autocorrelated, 0.1 s", slow_noise(S / 10), lognormal),
-            ("autocorrelated, 10 s", slow_noise(10 * S), lognormal),
-            ("two states, 5 s each", vec![states], lognormal),
-            ("pauses, heavy-tailed", vec![pauses], lognormal),
-            ("drift of 20 %", vec![drift], lognormal),
-        ];
-        kinds.map(|(name, noise, distribution)| Self { name, noise, distribution }).into()
-    }
+/// In units of trials, which take a second each.
+pub(super) const KINDS: [Kind; 8] = [
+    Kind { name: CONSTANT, keys: "distribution = \"constant\"" },
+    Kind { name: "none", keys: LOGNORMAL },
+    Kind { name: "heavy-tailed services", keys: "distribution = \"pareto\"\nvariation = 3" },
+    Kind {
+        name: "autocorrelated, 0.1 s",
+        keys: "noise = [{ kind = \"autocorrelated\", deviation = 0.05, time = \"100ms\" }]",
+    },
+    Kind {
+        name: "autocorrelated, 10 s",
+        keys: "noise = [{ kind = \"autocorrelated\", deviation = 0.05, time = \"10s\" }]",
+    },
+    Kind {
+        name: "two states, 5 s each",
+        keys: "noise = [{ kind = \"two-state\", slow = 1.2, fast_for = \"5s\", slow_for = \"5s\" }]",
+    },
+    Kind {
+        name: "pauses, heavy-tailed",
+        keys: "noise = [{ kind = \"pauses\", every = \"1s\", for = \"20ms\", shape = 1.5 }]",
+    },
+    Kind {
+        name: "drift of 20 %",
+        keys: "noise = [{ kind = \"drift\", change = 0.2, over = \"12s\" }]",
+    },
+];
 
+const CONSTANT: &str = "none, constant services";
+/// How services vary where a kind does not say so.
+const LOGNORMAL: &str = "distribution = \"lognormal\"\nvariation = 0.5";
+
+impl Kind {
     /// Whether all services take equally long.
     pub(super) fn is_constant(&self) -> bool {
-        self.distribution == ServiceDistribution::Constant
+        self.name == CONSTANT
     }
 
-    /// Transactions a second of one trial on the machine with this seed, on which so many trials ran before.
+    /// Transactions a second of so many trials of a run, one directly after the other: two clients on two servers of a
+    /// millisecond, for a second.
     ///
     /// # Errors
-    /// When the trial could not run.
-    pub(super) fn throughput(&self, seed: u64, before: u64) -> anyhow::Result<f64> {
-        let system = system(2, MS, self.distribution, self.noise.clone());
-        let closed = SimulatedTrial::closed(system, 2, 0, Duration::ZERO);
-        let trial = SimulatedTrial { time: TIME, interval: TIME / 5, ..closed };
-        let chance = SimulatedChance {
-            services: split_mix::mix(seed ^ split_mix::mix(before + 1)),
-            noise: seed,
-            origin_ns: before * nanos(PERIOD),
-            up_ns: 0,
-        };
-        Ok(run(&trial, chance, None)?.summary.transactions_per_s)
+    /// When they could not run.
+    pub(super) fn throughputs(&self, seed: u64, count: usize) -> anyhow::Result<Vec<f64>> {
+        let services = if self.keys.contains("distribution") { "" } else { LOGNORMAL };
+        let plan = format!(
+            "repetitions = {count}\n[systems.simulated]\nservers = 2\n{services}\n{}\n\
+             [load]\nclients = 2\nwarm_up = \"0s\"\ntime = \"1s\"\n",
+            self.keys
+        );
+        let trials = run(&plan, seed)?.trials.into_iter();
+        Ok(trials.map(|trial| trial.total.transactions as f64 / trial.seconds()).collect())
     }
 }

@@ -1,30 +1,31 @@
-//! Sweeps over clients: how often the intervals of the Universal Scalability Law have coefficients that are known, and what
-//! becomes of sweeps of a queue, which the law only approximates.
-
-use std::time::Duration;
+//! Sweeps over clients: how often the intervals of the Universal Scalability Law have coefficients that are known, what
+//! becomes of sweeps of a queue, which the law only approximates, and how often reports say that throughput grows.
 
 use analysis::{Peak, Ranged, ScalingLevel, scaling};
-use plan::{LEAST_DIFFERENCE, ServiceDistribution, split_mix};
+use plan::LEAST_DIFFERENCE;
 
 use super::normal;
-use super::simulation::{Case, Goal, Seen, Study, at_least, at_most};
-use super::trial::{SimulatedTrial, chance, run, system};
+use super::simulated::{has, report_of};
+use super::simulation::{Case, Goal, Seen, Study};
 
 /// The numbers of clients of a sweep.
 const CLIENTS: [usize; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
 /// The throughput of one client of a sweep on the law, a second.
 const GAMMA: f64 = 1_000.0;
-/// Service time of the queue, and the think time of its clients, ns.
-const SERVICE_NS: u64 = 10_000_000;
-const THINK_NS: u64 = 100_000_000;
+/// Service time of the queue, and the think time of its clients, s.
+const SERVICE_S: f64 = 0.01;
+const THINK_S: f64 = 0.1;
 /// A curve is to be no farther from the truth than this at any number of clients that was measured.
 const TOLERANCE: f64 = 0.1;
 
 const REFUSED: &str = "refused";
 const COVERED: &str = "the interval has the truth";
 const NEAR: &str = "refused, or within 10 % of the truth at every number of clients";
-const GOALS_ON_THE_LAW: &[Goal] = &[at_most(REFUSED, 2.0), at_least(COVERED, 93.0)];
-const GOALS_OF_QUEUES: &[Goal] = &[at_least(NEAR, 93.0)];
+const GOALS_ON_THE_LAW: &[Goal] = &[(REFUSED, 0.0..=2.0), (COVERED, 93.0..=100.0)];
+const CLAIMED_FALSELY: &str =
+    "says of equal loads that throughput grows, or where it stops growing";
+const CLAIMED: &str = "says that throughput grows up to the last load";
+const GOALS_OF_GROWTH: &[Goal] = &[(CLAIMED_FALSELY, 0.0..=5.0), (CLAIMED, 90.0..=100.0)];
 
 pub(super) static ON_THE_LAW: Study = Study {
     name: "usl",
@@ -35,8 +36,14 @@ pub(super) static ON_THE_LAW: Study = Study {
 pub(super) static QUEUES: Study = Study {
     name: "queue-sweeps",
     title: "Sweeps of a queue",
-    goals: GOALS_OF_QUEUES,
+    goals: const { &[(NEAR, 93.0..=100.0)] },
     cases: queues,
+};
+pub(super) static GROWTH: Study = Study {
+    name: "growth",
+    title: "Whether throughput grows with the clients",
+    goals: GOALS_OF_GROWTH,
+    cases: growth,
 };
 
 /// A sweep whose throughput is that of known coefficients, times noise.
@@ -85,8 +92,8 @@ impl OnTheLaw {
         seen.is(REFUSED, found.is_err());
         let Ok(found) = found else { return seen };
         let mut covered = |figure, range: &Ranged, truth: f64| {
-            let is_covered = range.low <= truth && range.high.is_none_or(|high| truth <= high);
-            seen.is(format!("{COVERED}: {figure}"), is_covered);
+            let ends = [range.low, range.high.unwrap_or(f64::INFINITY)];
+            seen.is(format!("{COVERED}: {figure}"), has(ends, truth));
         };
         covered("gamma", &found.gamma, GAMMA);
         covered("alpha", &found.alpha, self.alpha);
@@ -140,34 +147,41 @@ impl OnTheLaw {
 #[derive(Clone, Copy)]
 struct Queueing {
     servers: usize,
-    think_ns: u64,
-    trials: usize,
+    think_s: f64,
 }
 
 fn queues() -> Vec<Case> {
     let queues = [
-        ("one server, thinking clients", 1, THINK_NS),
-        ("four servers, thinking clients", 4, THINK_NS),
-        ("four servers, no think time", 4, 0),
+        ("one server, thinking clients", 1, THINK_S),
+        ("four servers, thinking clients", 4, THINK_S),
+        ("four servers, no think time", 4, 0.0),
     ];
-    let of = |(name, servers, think_ns): (&'static str, usize, u64)| {
+    let of = |(name, servers, think_s): (&'static str, usize, f64)| {
         [1, 3].map(|trials| {
-            let queue = Queueing { servers, think_ns, trials };
-            Case::new(format!("{name}, {trials} of each"), move |seed| queue.once(seed))
+            let plan = format!(
+                "repetitions = {trials}\n[systems.simulated]\nservers = {servers}\n\
+                 service_times = [\"10ms\"]\ndistribution = \"exponential\"\n[load]\nclients = {CLIENTS:?}\n\
+                 think_time = \"{:.0}ms\"\nwarm_up = \"2s\"\ntime = \"10s\"\ninterval = \"500ms\"\n",
+                1_000.0 * think_s
+            );
+            let queue = Queueing { servers, think_s };
+            Case::new(format!("{name}, {trials} of each"), move |seed| queue.once(&plan, seed))
         })
     };
     queues.into_iter().flat_map(of).collect()
 }
 
 impl Queueing {
-    fn once(self, seed: u64) -> anyhow::Result<Seen> {
-        let (found, mut seen) = (scaling(&self.sweep(seed)?, LEAST_DIFFERENCE), Seen::default());
-        seen.is(REFUSED, found.is_err());
-        let farthest = found.ok().map(|found| {
-            let off =
-                |clients: &usize| (found.per_s(*clients as f64) / self.truth(*clients) - 1.0).abs();
-            CLIENTS.iter().map(off).fold(0.0, f64::max)
-        });
+    fn once(self, plan: &str, seed: u64) -> anyhow::Result<Seen> {
+        let found = report_of(plan, seed)?["scalability"][0].take();
+        let mut seen = Seen::default();
+        seen.is(REFUSED, found["fitted"] == false);
+        let off = |level: &serde_json::Value| {
+            let clients = level["clients"].as_u64()? as usize;
+            Some((level["fitted_per_s"].as_f64()? / self.truth(clients) - 1.0).abs())
+        };
+        let levels = found["levels"].as_array();
+        let farthest = levels.map(|levels| levels.iter().filter_map(off).fold(0.0, f64::max));
         seen.is(NEAR, farthest.is_none_or(|farthest| farthest <= TOLERANCE));
         if let Some(farthest) = farthest {
             seen.size("farthest from the truth, %", 100.0 * farthest);
@@ -179,15 +193,13 @@ impl Queueing {
     /// the servers the clients that think come at `(clients - n) / think`, and leave at `min(n, servers) / service`. Source:
     /// Kleinrock, Queueing Systems 1, section 3.8 (the finite population model).
     fn truth(self, clients: usize) -> f64 {
-        let service = SERVICE_NS as f64 / 1e9;
-        let rate = |at: usize| at.min(self.servers) as f64 / service;
-        if self.think_ns == 0 {
+        let rate = |at: usize| at.min(self.servers) as f64 / SERVICE_S;
+        if self.think_s == 0.0 {
             return rate(clients);
         }
-        let think = self.think_ns as f64 / 1e9;
         let (mut weight, mut weights, mut leaving) = (1.0, 1.0, 0.0);
         for at in 1..=clients {
-            weight *= (clients - at + 1) as f64 / think / rate(at);
+            weight *= (clients - at + 1) as f64 / self.think_s / rate(at);
             weights += weight;
             leaving += weight * rate(at);
             // Only their ratios count.
@@ -197,33 +209,54 @@ impl Queueing {
         }
         leaving / weights
     }
+}
 
-    fn sweep(self, seed: u64) -> anyhow::Result<Vec<ScalingLevel>> {
-        let mut draws = seed;
-        let mut level = |clients: usize| {
-            let (mut per_s, mut variance_within) = (Vec::new(), None);
-            for _ in 0..self.trials {
-                let summary =
-                    run(&self.trial(clients), chance(split_mix::next(&mut draws)), None)?.summary;
-                per_s.push(summary.transactions_per_s);
-                variance_within = summary.within.throughput_variance;
-            }
-            let variance_within = variance_within.filter(|_| self.trials == 1);
-            Ok(ScalingLevel { clients, per_s, variance_within })
-        };
-        CLIENTS.iter().map(|clients| level(*clients)).collect()
-    }
+/// Systems whose speed varies by 10 % with a memory of 3 s: one server, which as many transactions keep busy under every
+/// load, and servers for all clients, of which each load has 30 % more than the one before.
+fn growth() -> Vec<Case> {
+    let systems = [
+        (
+            "equal loads",
+            "[1, 2, 3, 5, 8]",
+            "servers = 1\nservice_times = [\"1ms\"]",
+            CLAIMED_FALSELY,
+        ),
+        (
+            "30 % more each",
+            "[10, 13, 17, 22, 29]",
+            "servers = 29\nservice_times = [\"10ms\"]",
+            CLAIMED,
+        ),
+    ];
+    let of = |(name, clients, servers, question): (&str, &str, &str, &'static str)| {
+        [(1, 2), (3, 2), (1, 10)].map(|(trials, seconds)| {
+            let plan = format!(
+                "repetitions = {trials}\n[systems.simulated]\n{servers}\n\
+                 distribution = \"exponential\"\n\
+                 noise = [{{ kind = \"autocorrelated\", deviation = 0.1, time = \"3s\" }}]\n\
+                 [load]\nclients = {clients}\nwarm_up = \"1s\"\ntime = \"{seconds}s\"\n"
+            );
+            let name = format!("{name}, {trials} of each, {seconds} s");
+            Case::new(name, move |seed| grows(&plan, question, seed))
+        })
+    };
+    systems.into_iter().flat_map(of).collect()
+}
 
-    fn trial(self, clients: usize) -> SimulatedTrial {
-        let servers =
-            system(self.servers, SERVICE_NS, ServiceDistribution::Exponential, Vec::new());
-        let warm_up = Duration::from_secs(2);
-        SimulatedTrial {
-            time: Duration::from_secs(10),
-            interval: Duration::from_millis(500),
-            ..SimulatedTrial::closed(servers, clients, self.think_ns, warm_up)
-        }
+/// What the report of a sweep concludes of its throughput.
+fn grows(plan: &str, question: &str, seed: u64) -> anyhow::Result<Seen> {
+    let report = report_of(plan, seed)?;
+    let mut concluded = report["conclusions"].as_array().into_iter().flatten();
+    let concluded =
+        concluded.find(|it| it["code"].as_str().is_some_and(|it| it.contains("throughput")));
+    let code = concluded.map_or("nothing", |it| it["code"].as_str().unwrap_or_default());
+    let (grows, stops) = ("throughput-grows", "throughput-stops-growing");
+    let mut seen = Seen::default();
+    seen.is(question, code == grows || (question == CLAIMED_FALSELY && code == stops));
+    for other in [grows, stops, "throughput-growth-undecided"] {
+        seen.is(format!("concludes {other}"), code == other);
     }
+    Ok(seen)
 }
 
 #[cfg(test)]
@@ -232,14 +265,14 @@ mod tests {
 
     #[test]
     fn the_truth_of_a_closed_queue_is_that_of_its_states() {
-        let queue = |servers, think_ns| Queueing { servers, think_ns, trials: 1 };
+        let queue = |servers, think_s| Queueing { servers, think_s };
         // One client: a transaction in each 110 ms. Two at one server: the balance of three states.
-        let of_one = queue(1, THINK_NS);
+        let of_one = queue(1, THINK_S);
         assert!((of_one.truth(1) - 1.0 / 0.11).abs() < 1e-9);
         let weights = [1.0, 20.0 / 100.0, 20.0 * 10.0 / 1e4];
         let expected = 100.0 * (weights[1] + weights[2]) / (weights[0] + weights[1] + weights[2]);
         assert!((of_one.truth(2) - expected).abs() < 1e-9);
         assert!((of_one.truth(128) - 100.0).abs() < 1e-3);
-        assert_eq!((queue(4, 0).truth(3), queue(4, 0).truth(9)), (300.0, 400.0));
+        assert_eq!((queue(4, 0.0).truth(3), queue(4, 0.0).truth(9)), (300.0, 400.0));
     }
 }

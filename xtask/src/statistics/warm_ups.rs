@@ -1,16 +1,9 @@
 //! Warm-ups until the load is steady, of systems whose warm-up is known: how often they end while it still goes on.
 
-use std::time::Duration;
-
-use engine::SimulatedChance;
-use measure::SteadyState;
-use plan::{Noise, ServiceDistribution};
-
-use super::simulation::{Case, Goal, Seen, Study, at_most};
-use super::trial::{SimulatedTrial, Tried, load_of, run, system};
+use super::simulated::report_of;
+use super::simulation::{Case, Goal, Seen, Study};
 
 const S: u64 = 1_000_000_000;
-const SERVICE_NS: u64 = S / 100;
 /// A system is warm once services take less than this part longer than they do at last.
 const WARM: f64 = 0.05;
 /// The warm-up of a plan without other wishes, and that of one that knows of a step after a minute.
@@ -24,7 +17,7 @@ const UNDERSTATED: &str = "the drift is larger than the report says";
 const NEVER: &str = "reaches the limit";
 const NEVER_STEADY: &str = "reaches the limit with a steady load";
 const GOALS: &[Goal] =
-    &[at_most(EARLY, 10.0), at_most(UNDERSTATED, 10.0), at_most(NEVER_STEADY, 10.0)];
+    &[(EARLY, 0.0..=10.0), (UNDERSTATED, 0.0..=10.0), (NEVER_STEADY, 0.0..=10.0)];
 
 pub(super) static STUDY: Study =
     Study { name: "warm-ups", title: "Warm-ups until the load is steady", goals: GOALS, cases };
@@ -37,21 +30,15 @@ struct Warming {
     falling_s: u64,
 }
 
-/// Why intervals of a steady load differ.
-#[derive(Clone, Copy)]
-struct Vary {
-    name: &'static str,
-    /// Of services; an interval has a hundred.
-    variation: f64,
-    /// The machine's speed varies by 5 % too, with a memory of 2 s.
-    is_lasting: bool,
-}
-
+/// How much intervals of a steady load vary, the variation of services (an interval has a hundred), and more noise: the
+/// machine's speed varies by 5 % too, with a memory of 2 s.
+type Vary = (&'static str, f64, &'static str);
+const LASTING: &str = "{ kind = \"autocorrelated\", deviation = 0.05, time = \"2s\" }";
 const VARY: [Vary; 4] = [
-    Vary { name: "1 %", variation: 0.1, is_lasting: false },
-    Vary { name: "2 %", variation: 0.2, is_lasting: false },
-    Vary { name: "5 %", variation: 0.5, is_lasting: false },
-    Vary { name: "5 %, and 5 % that last 2 s", variation: 0.5, is_lasting: true },
+    ("1 %", 0.1, ""),
+    ("2 %", 0.2, ""),
+    ("5 %", 0.5, ""),
+    ("5 %, and 5 % that last 2 s", 0.5, LASTING),
 ];
 
 /// Each with the warm-up of its plan, and the question whether that ends too early.
@@ -71,7 +58,7 @@ fn systems() -> [(&'static str, Warming, &'static str, &'static str); 7] {
 fn cases() -> Vec<Case> {
     let with = |(name, warming, plan, early)| {
         VARY.map(|vary| {
-            let name = format!("{name}, intervals vary by {}", vary.name);
+            let name = format!("{name}, intervals vary by {}", vary.0);
             Case::new(name, move |seed| once(warming, vary, plan, early, seed))
         })
     };
@@ -79,14 +66,16 @@ fn cases() -> Vec<Case> {
 }
 
 fn once(warming: Warming, vary: Vary, plan: &str, early: &str, seed: u64) -> anyhow::Result<Seen> {
-    let chance = SimulatedChance { services: seed, noise: seed ^ 1, origin_ns: 0, up_ns: 0 };
-    let load = load_of(&format!("warm_up = {plan}\ntime = \"1s\""))?;
-    let Tried { ends, .. } = run(&trial(warming, vary), chance, Some(&load))?;
-    let steady = ends.warm_up.and_then(|it| it.steady);
+    let report = report_of(&warming.plan(vary, plan), seed)?;
+    let warm_up = &report["trials"][0]["decided_ends"]["warm_up"];
+    let of = |key: &str| warm_up[key].as_f64();
     let mut seen = Seen::default();
-    seen.is(if warming.slow == 1.0 { NEVER_STEADY } else { NEVER }, steady.is_none());
-    if let Some(SteadyState { from_ns, seen_ns, hidden_drift_per_minute }) = steady {
-        let hidden = hidden_drift_per_minute;
+    let hidden = of("hidden_drift_per_minute");
+    seen.is(if warming.slow == 1.0 { NEVER_STEADY } else { NEVER }, hidden.is_none());
+    if let (Some(from_ns), Some(seen_ns), Some(hidden)) =
+        (of("steady_from_ns"), of("seen_ns"), hidden)
+    {
+        let [from_ns, seen_ns] = [from_ns, seen_ns].map(|ns| ns as u64);
         seen.is(early, seen_ns < warming.warm_from_ns());
         seen.is(UNDERSTATED, warming.drift_per_minute(from_ns, seen_ns) > hidden);
         seen.size("ends after, s", seen_ns as f64 / 1e9);
@@ -95,17 +84,21 @@ fn once(warming: Warming, vary: Vary, plan: &str, early: &str, seed: u64) -> any
     Ok(seen)
 }
 
-fn trial(warming: Warming, vary: Vary) -> SimulatedTrial {
-    let Warming { slow, slow_s, falling_s } = warming;
-    let warm = Noise::Warm { slow, slow_ns: slow_s * S, falling_ns: falling_s * S };
-    let lasting = Noise::Autocorrelated { deviation: 0.05, time_ns: 2 * S };
-    let warm = (slow > 1.0).then_some(warm);
-    let noise = warm.into_iter().chain(vary.is_lasting.then_some(lasting)).collect();
-    let services = ServiceDistribution::Lognormal { variation: vary.variation };
-    SimulatedTrial::closed(system(1, SERVICE_NS, services, noise), 1, 0, Duration::ZERO)
-}
-
 impl Warming {
+    /// One client of a server of 100 a second.
+    fn plan(self, (_, variation, lasting): Vary, warm_up: &str) -> String {
+        let Self { slow, slow_s, falling_s } = self;
+        let warm = format!(
+            "{{ kind = \"warm\", slow = {slow:.1}, for = \"{slow_s}s\", falling_for = \"{falling_s}s\" }},"
+        );
+        let warm = if slow > 1.0 { &warm } else { "" };
+        format!(
+            "[systems.simulated]\nservice_times = [\"10ms\"]\ndistribution = \"lognormal\"\n\
+             variation = {variation}\nnoise = [{warm} {lasting}]\n\
+             [load]\nwarm_up = {warm_up}\ntime = \"1s\"\n"
+        )
+    }
+
     /// How much longer services take at a time, as a factor.
     fn factor(self, at_ns: u64) -> f64 {
         let falling_ns = (self.falling_s * S).max(1);
