@@ -69,7 +69,7 @@ pub(crate) fn targets(interrupt: &Interrupt) -> anyhow::Result<Vec<Target>> {
 }
 
 /// The tests that have a corpus.
-fn of_list(list: &str, program: &Path) -> Vec<Target> {
+pub(super) fn of_list(list: &str, program: &Path) -> Vec<Target> {
     let tests = list.lines().filter_map(|line| line.strip_suffix(": test"));
     let target = |test: &str| {
         let name = test.rsplit("::").next()?;
