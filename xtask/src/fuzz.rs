@@ -26,9 +26,6 @@ pub(crate) struct Arguments {
 }
 
 /// Searches for each target in turn; an input that breaks a property is printed as a line of a corpus.
-///
-/// # Errors
-/// When no target is wanted, the build fails, or a signal arrives.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let interrupt = Interrupt::watch()?;
     let is_wanted = |target: &Target| {

@@ -47,9 +47,6 @@ pub(crate) struct Arguments {
 }
 
 /// Runs both loops, verifies them, and prints the results.
-///
-/// # Errors
-/// When something is missing or does not build, a server does not come back, or a signal arrived.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let interrupt = Interrupt::watch()?;
     arguments.install.provide(&[needs::MARIADB], &interrupt)?;

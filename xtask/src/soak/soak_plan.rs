@@ -81,9 +81,6 @@ pub(super) struct SoakPlan {
 
 impl SoakPlan {
     /// Writes a plan that takes about `length` on the server at `url`.
-    ///
-    /// # Errors
-    /// When it cannot be written, or is wrong.
     pub(super) fn write_to(
         folder: &Path,
         offered: Loop,
@@ -118,8 +115,17 @@ impl SoakPlan {
     }
 }
 
+/// The text of a plan whose numbers of workloads, levels of load and repetitions fit into `length`.
 fn text(offered: Loop, url: &str, length: Duration, seed: u64) -> String {
-    let Shape { workloads, levels, repetitions, time } = Shape::of(length);
+    let trials_of = |each: Duration| (length.as_millis() / each.as_millis()) as usize;
+    let most = trials_of(TIME_MIN + WARM_UP + BETWEEN_TRIALS);
+    let levels = if most < 2 * CYCLES { 1 } else { 2 };
+    let workloads = (most / (CYCLES * levels)).clamp(1, WORKLOADS.len());
+    let kinds = CYCLES * levels * workloads;
+    let repetitions = (trials_of(TRIAL) / kinds).max(1);
+    let time = (length / (kinds * repetitions) as u32).saturating_sub(WARM_UP + BETWEEN_TRIALS);
+    // Whole milliseconds: a plan has no parts of them.
+    let time = Duration::from_millis(time.max(TIME_MIN).as_millis() as u64);
     let (load, rates, protocol) = match offered {
         Loop::Closed => ("think_time = \"100ms\"\nclients", [16, 64], "on"),
         Loop::Open => ("clients = 64\nrate", [40, 120], "off"),
@@ -143,31 +149,6 @@ fn text(offered: Loop, url: &str, length: Duration, seed: u64) -> String {
         }
     }
     text
-}
-
-/// The size of a plan that fits into a run.
-struct Shape {
-    workloads: usize,
-    /// Numbers of clients, or rates.
-    levels: usize,
-    repetitions: usize,
-    /// Measured load of each trial.
-    time: Duration,
-}
-
-impl Shape {
-    fn of(length: Duration) -> Self {
-        let trials_of = |each: Duration| (length.as_millis() / each.as_millis()) as usize;
-        let most = trials_of(TIME_MIN + WARM_UP + BETWEEN_TRIALS);
-        let levels = if most < 2 * CYCLES { 1 } else { 2 };
-        let workloads = (most / (CYCLES * levels)).clamp(1, WORKLOADS.len());
-        let kinds = CYCLES * levels * workloads;
-        let repetitions = (trials_of(TRIAL) / kinds).max(1);
-        let time = (length / (kinds * repetitions) as u32).saturating_sub(WARM_UP + BETWEEN_TRIALS);
-        // Whole milliseconds, as a plan has them.
-        let time = Duration::from_millis(time.max(TIME_MIN).as_millis() as u64);
-        Self { workloads, levels, repetitions, time }
-    }
 }
 
 #[cfg(test)]

@@ -59,9 +59,6 @@ struct Shared {
 
 impl SoakRun {
     /// Carries out the run.
-    ///
-    /// # Errors
-    /// When the server does not start or come back, dyno writes no record, or a signal arrived.
     pub(super) fn run(self, dyno: &Path, interrupt: &Interrupt) -> anyhow::Result<SoakResult> {
         let Self { offered, folder, length, seed } = &self;
         let scratch = tempfile::tempdir().context("no folder for the server's data")?;
@@ -208,6 +205,6 @@ impl fmt::Display for SoakResult {
                 "  {second:.2} MB held between trials in the second quarter, {last:.2} MB in the last{remark}"
             )?;
         }
-        violations.iter().try_for_each(|violation| writeln!(f, "  wrong: {violation}"))
+        violations.iter().try_for_each(|(check, text)| writeln!(f, "  wrong: {check:?}, {text}"))
     }
 }

@@ -65,9 +65,6 @@ impl SoakServer {
     }
 
     /// Applies a disturbance to the server, and returns when it is over.
-    ///
-    /// # Errors
-    /// When the server has exited for another reason, or does not come back.
     pub(super) fn apply(&mut self, disturbance: Disturbance) -> anyhow::Result<AppliedDisturbance> {
         if let Some(why) = self.server.exited() {
             bail!("the server went by itself: {why}");

@@ -6,7 +6,6 @@ mod counts;
 mod tests;
 mod times;
 
-use std::fmt;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -61,15 +60,6 @@ pub(super) enum Check {
     Memory,
 }
 
-/// One violated check.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Violation {
-    pub check: Check,
-    /// The trial's index in the run.
-    trial: Option<usize>,
-    text: String,
-}
-
 /// The numbers of what was checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Figures {
@@ -94,7 +84,8 @@ pub(super) struct Figures {
 /// The result.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Verification {
-    pub violations: Vec<Violation>,
+    /// The violated checks, and how.
+    pub violations: Vec<(Check, String)>,
     pub figures: Figures,
 }
 
@@ -116,8 +107,8 @@ pub(super) fn verify(evidence: &Evidence<'_>) -> Verification {
 
 impl Verification {
     fn report(&mut self, check: Check, trial: Option<&TrialRecord>, text: impl Into<String>) {
-        let trial = trial.map(|trial| trial.header.index);
-        self.violations.push(Violation { check, trial, text: text.into() });
+        let of = trial.map_or_else(String::new, |it| format!("trial {:04}: ", it.header.index));
+        self.violations.push((check, of + &text.into()));
     }
 
     /// Every trial of the plan is in the record, at its index.
@@ -216,15 +207,6 @@ impl Verification {
                 self.report(Check::Memory, None, format!("it grew between trials: {memory:?}"));
             }
             Some(_) => {}
-        }
-    }
-}
-
-impl fmt::Display for Violation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.trial {
-            Some(trial) => write!(f, "{:?}, trial {trial:04}: {}", self.check, self.text),
-            None => write!(f, "{:?}: {}", self.check, self.text),
         }
     }
 }

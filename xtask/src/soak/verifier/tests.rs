@@ -272,7 +272,7 @@ fn each_change_of_a_correct_run_violates_its_checks() {
         let mut case = Case::right();
         change(&mut case);
         let violations = case.verified().violations;
-        let found: Vec<Check> = violations.iter().map(|violation| violation.check).collect();
+        let found: Vec<Check> = violations.iter().map(|(check, _)| *check).collect();
         assert_eq!(found, *checks, "{name}: {violations:?}");
     }
 }
