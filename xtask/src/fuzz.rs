@@ -26,9 +26,6 @@ pub(crate) struct Arguments {
 }
 
 /// Searches for each target in turn; an input that breaks a property is printed as a line of a corpus.
-///
-/// # Errors
-/// When no target is wanted, the build fails, or a signal arrives.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let interrupt = Interrupt::watch()?;
     let is_wanted = |target: &Target| {
@@ -43,8 +40,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let seconds = (60.0 * arguments.minutes / targets.len() as f64).ceil().max(1.0);
     let mut broken = Vec::new();
     for target in &targets {
-        if let Some(input) = search(target, seconds as u64, &interrupt)? {
-            eprintln!("xtask: {} is broken by the input\n{input}", target.name);
+        if let Some(fault) = search(target, seconds as u64, &interrupt)? {
+            eprintln!("xtask: {}: {fault}", target.name);
             broken.push(&*target.name);
         }
     }
@@ -52,7 +49,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     Ok(if broken.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Searches for this long; returns an input that breaks the property, as a line of a corpus.
+/// Searches for this long; returns what broke: an input as a line of a corpus, or the end of the process when it left
+/// none, as when the system killed it.
 fn search(target: &Target, seconds: u64, interrupt: &Interrupt) -> anyhow::Result<Option<String>> {
     let faults = targets::folder().join("faults").join(&target.name);
     fs::create_dir_all(&faults).with_context(|| format!("no {}", faults.display()))?;
@@ -65,10 +63,24 @@ fn search(target: &Target, seconds: u64, interrupt: &Interrupt) -> anyhow::Resul
         return Ok(None);
     }
     let new = files(&faults)?.into_iter().find(|file| !before.contains(file));
-    let new = new.with_context(|| format!("the search for {} ended ({status})", target.name))?;
-    Ok(Some(fuzzing::line(&fs::read(new)?)))
+    Ok(Some(match new {
+        Some(input) => format!("broken by the input\n{}", fuzzing::line(&fs::read(input)?)),
+        None => format!("its process ended ({status}) and left no input"),
+    }))
 }
 
 fn files(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_that_dies_without_an_input_is_a_fault_of_its_target() {
+        let target = targets::of_list("fuzz::mysql_url: test\n", Path::new("false")).remove(0);
+        let fault = search(&target, 1, &Interrupt::watch().unwrap()).unwrap();
+        assert_eq!(fault.as_deref(), Some("its process ended (exit status: 1) and left no input"));
+    }
 }

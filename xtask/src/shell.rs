@@ -45,9 +45,6 @@ pub(crate) fn say(command: &Command) {
 }
 
 /// Runs a command to its end; when a signal arrives meanwhile, the command and its children are asked to exit.
-///
-/// # Errors
-/// When it cannot be started, or a signal ended it.
 pub(crate) fn run(command: &mut Command, interrupt: &Interrupt) -> anyhow::Result<ExitStatus> {
     say(command);
     interrupt.check()?;
@@ -77,9 +74,6 @@ pub(crate) fn must(command: &mut Command, interrupt: &Interrupt) -> anyhow::Resu
 }
 
 /// Runs a short command that must succeed, and returns what it prints.
-///
-/// # Errors
-/// When it fails, with what it printed as an error.
 pub(crate) fn output(command: &mut Command) -> anyhow::Result<String> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = command.output().with_context(|| format!("cannot run {program}"))?;

@@ -5,10 +5,8 @@
 //! a proxy. The checks are in [`verifier`].
 
 mod memory;
-mod meter;
-pub(crate) mod process;
+mod process;
 mod proxy;
-mod requests;
 mod schedule;
 mod soak_plan;
 mod soak_run;
@@ -16,7 +14,6 @@ mod soak_server;
 mod verifier;
 
 use std::fs;
-use std::path::Path;
 use std::process::ExitCode;
 use std::thread;
 use std::time::Duration;
@@ -29,7 +26,7 @@ use crate::interrupt::Interrupt;
 use crate::{dist, needs, paths};
 
 use self::soak_plan::Loop;
-use self::soak_run::{SoakResult, SoakRun};
+use self::soak_run::SoakRun;
 
 /// What `cargo xtask soak` takes.
 #[derive(Args)]
@@ -50,9 +47,6 @@ pub(crate) struct Arguments {
 }
 
 /// Runs both loops, verifies them, and prints the results.
-///
-/// # Errors
-/// When something is missing or does not build, a server does not come back, or a signal arrived.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let interrupt = Interrupt::watch()?;
     arguments.install.provide(&[needs::MARIADB], &interrupt)?;
@@ -66,26 +60,18 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     println!("soak: {} minutes, --seed {seed}, in {}", arguments.minutes, folder.display());
     let results = thread::scope(|scope| {
         let soak_runs = Loop::ALL.map(|offered| {
-            let (folder, dyno) = (folder.join(offered.name()), dyno.as_path());
-            let interrupt = &interrupt;
+            let (folder, dyno, interrupt) = (folder.join(offered.name()), &dyno, &interrupt);
             scope.spawn(move || {
                 fs::create_dir_all(&folder)?;
                 SoakRun { offered, folder, length, seed }.run(dyno, interrupt)
             })
         });
+        let failed = |_| Err(anyhow!("the soak itself failed"));
         let joined = soak_runs.into_iter().map(|soak_run| soak_run.join().unwrap_or_else(failed));
         joined.collect::<anyhow::Result<Vec<_>>>()
     });
     let results = results.with_context(|| format!("look into {}", folder.display()))?;
-    print_results(&results, &folder, arguments.keep)
-}
-
-fn failed<T>(_: Box<dyn std::any::Any + Send>) -> anyhow::Result<T> {
-    Err(anyhow!("the soak itself failed"))
-}
-
-fn print_results(results: &[SoakResult], folder: &Path, keep: bool) -> anyhow::Result<ExitCode> {
-    for result in results {
+    for result in &results {
         print!("{result}");
     }
     if results.iter().any(|result| !result.verification.violations.is_empty()) {
@@ -93,7 +79,7 @@ fn print_results(results: &[SoakResult], folder: &Path, keep: bool) -> anyhow::R
         return Ok(ExitCode::FAILURE);
     }
     println!("soak: everything is accounted for");
-    if !keep {
+    if !arguments.keep {
         fs::remove_dir_all(folder)?;
     }
     Ok(ExitCode::SUCCESS)

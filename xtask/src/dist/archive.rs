@@ -7,12 +7,11 @@ use std::process::Command;
 
 use super::compile::{self, GLIBC, Program, Sources};
 use super::licences;
-use super::target::Target;
 use crate::interrupt::Interrupt;
 use crate::shell;
 
 /// dyno's version.
-pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
+pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// What is taken from the repository as it is.
 const TAKEN: [&str; 8] = [
     "CHANGELOG.md",
@@ -30,19 +29,16 @@ const SHELLS: [(&str, &str); 3] = [("bash", "dyno"), ("zsh", "_dyno"), ("fish", 
 const STANDARD_LIBRARY: &str = "usr/share/doc/libstd-rust-dev/copyright";
 
 /// The files of a program's archive. The package and the image are made from them too.
-pub(crate) struct Staged<'a> {
-    pub(crate) sources: &'a Sources<'a>,
-    pub(crate) program: &'a Program,
+pub(super) struct Staged<'a> {
+    pub(super) sources: &'a Sources<'a>,
+    pub(super) program: &'a Program,
     /// The folder with the files; `package.metadata.deb` of `crates/cli` names it too.
-    pub(crate) folder: PathBuf,
+    pub(super) folder: PathBuf,
 }
 
 impl<'a> Staged<'a> {
     /// Gathers the files in a folder of the build, in place of those of the program before.
-    ///
-    /// # Errors
-    /// When a file is missing, or the program does not print its pages.
-    pub(crate) fn gather(
+    pub(super) fn gather(
         sources: &'a Sources<'a>,
         program: &'a Program,
         interrupt: &Interrupt,
@@ -60,25 +56,30 @@ impl<'a> Staged<'a> {
             fs::write(folder.join("completions").join(file), text)?;
         }
         sources.run(program, &["manual", &folder.join("man").to_string_lossy()])?;
-        let materials = materials(sources, program.target, interrupt)?;
+        let materials = materials(sources, program.target.triple, interrupt)?;
         fs::write(folder.join("dyno.cdx.json"), &materials)?;
         let standard_library = fs::read_to_string(sources.tools.debian().join(STANDARD_LIBRARY))?;
         let licences = licences::of(&materials, &compile::registry(), &standard_library)?;
         fs::write(folder.join("LICENCES.txt"), licences)?;
-        fs::write(folder.join("BUILD.txt"), build_text(sources, program)?)?;
+        // What the program was made from and with, and what it needs.
+        let build = format!(
+            "dyno {VERSION}\ncommit     {}\nprocessor  {}\ncompilers  {}\nneeds      glibc {GLIBC}; {}\n",
+            sources.commit.id,
+            program.target.name,
+            sources.compilers()?,
+            program.libraries.join(", "),
+        );
+        fs::write(folder.join("BUILD.txt"), build)?;
         Ok(Self { sources, program, folder })
     }
 
     /// The name of the archive, and of the only folder in it.
-    pub(crate) fn name(&self) -> String {
+    pub(super) fn name(&self) -> String {
         format!("dyno-{VERSION}-{}-linux", self.program.target.name)
     }
 
     /// Writes the archive into `folder`, and returns its path.
-    ///
-    /// # Errors
-    /// When tar or gzip fails.
-    pub(crate) fn pack(&self, folder: &Path, interrupt: &Interrupt) -> anyhow::Result<PathBuf> {
+    pub(super) fn pack(&self, folder: &Path, interrupt: &Interrupt) -> anyhow::Result<PathBuf> {
         let path = folder.join(format!("{}.tar.gz", self.name()));
         let mut tar = tar(&path, &self.sources.folder, self.sources.commit.seconds);
         tar.arg(format!("--transform=s,^staged,{},", self.name()));
@@ -88,10 +89,7 @@ impl<'a> Staged<'a> {
     }
 
     /// Writes the Debian package into `folder`, and returns its path.
-    ///
-    /// # Errors
-    /// When cargo-deb fails.
-    pub(crate) fn pack_debian(
+    pub(super) fn pack_debian(
         &self,
         folder: &Path,
         interrupt: &Interrupt,
@@ -108,7 +106,7 @@ impl<'a> Staged<'a> {
 
 /// A command that packs files of `folder`, whose names are its further arguments, the same way each time: sorted by
 /// name, of root, with one time in seconds since 1970, and with the rights that everybody has to read.
-pub(crate) fn tar(path: &Path, folder: &Path, seconds: u64) -> Command {
+pub(super) fn tar(path: &Path, folder: &Path, seconds: u64) -> Command {
     let time = format!("--mtime=@{seconds}");
     let mut tar = shell::command("tar", &["--create", "--format=gnu", "--sort=name", &time]);
     tar.args(["--owner=0", "--group=0", "--numeric-owner", "--mode=u=rwX,go=rX"]);
@@ -117,40 +115,13 @@ pub(crate) fn tar(path: &Path, folder: &Path, seconds: u64) -> Command {
 }
 
 /// The bill of materials (CycloneDX 1.5), without paths of the build.
-fn materials(
-    sources: &Sources<'_>,
-    target: Target,
-    interrupt: &Interrupt,
-) -> anyhow::Result<String> {
+fn materials(sources: &Sources<'_>, triple: &str, interrupt: &Interrupt) -> anyhow::Result<String> {
     let mut write = sources.tool("cargo-cyclonedx");
     write.args(["cyclonedx", "--manifest-path=crates/cli/Cargo.toml", "--format=json"]);
     write.args(["--spec-version=1.5", "--no-build-deps", "--override-filename=dyno.cdx"]);
-    shell::must(write.args(["--target", target.triple]), interrupt)?;
+    shell::must(write.args(["--target", triple]), interrupt)?;
     let text = fs::read_to_string(sources.path().join("crates/cli/dyno.cdx.json"))?;
     Ok(text.replace(&sources.path().display().to_string(), "/build"))
-}
-
-/// What the program was made from and with, and what it needs.
-fn build_text(sources: &Sources<'_>, program: &Program) -> anyhow::Result<String> {
-    Ok(format!(
-        "dyno {VERSION}\ncommit     {}\nprocessor  {}\ncompilers  {}\n\
-         needs      glibc {GLIBC}; {}\n",
-        sources.commit.id,
-        program.target.name,
-        sources.compilers()?,
-        program.libraries.join(", "),
-    ))
-}
-
-/// Writes `SHA256SUMS` for all other files of a folder, as `sha256sum --check` reads it.
-///
-/// # Errors
-/// When sha256sum fails.
-pub(crate) fn write_checksums(folder: &Path) -> anyhow::Result<()> {
-    let script = "find * -prune -type f ! -name SHA256SUMS | sort | xargs sha256sum > SHA256SUMS";
-    let mut sums = Command::new("sh");
-    shell::output(sums.args(["-c", script]).env("LC_ALL", "C").current_dir(folder))?;
-    Ok(())
 }
 
 #[cfg(test)]
@@ -186,19 +157,17 @@ mod tests {
     /// The bytes of an archive of two files, which are made in this order at this time with these rights.
     fn packed(names: [&str; 2], seconds: u64, mode: u32) -> Vec<u8> {
         let folder = tempfile::tempdir().unwrap();
-        let files = folder.path().join("dyno");
-        fs::create_dir(&files).unwrap();
         for name in names {
-            let path = files.join(name);
+            let path = folder.path().join(name);
             fs::write(&path, name).unwrap();
             fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
             let file = fs::File::options().write(true).open(&path).unwrap();
             file.set_modified(UNIX_EPOCH + Duration::from_secs(seconds)).unwrap();
         }
-        let path = folder.path().join("dyno.tar");
-        let status = tar(&path, folder.path(), 1_000_000_000).arg("dyno").status().unwrap();
-        assert!(status.success());
-        fs::read(path).unwrap()
+        let out = tempfile::NamedTempFile::new().unwrap();
+        let mut tar = tar(out.path(), folder.path(), 1_000_000_000);
+        assert!(tar.arg(".").status().unwrap().success());
+        fs::read(out.path()).unwrap()
     }
 
     #[test]
@@ -207,18 +176,5 @@ mod tests {
         assert!(first == packed(["b", "a"], 1_600_000_000, 0o755));
         assert!(first != packed(["a", "b"], 1_700_000_000, 0o600), "a program stays one");
         assert!(first != packed(["a", "c"], 1_700_000_000, 0o700));
-    }
-
-    #[test]
-    fn checksums_are_those_of_all_files_by_name() {
-        let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join("b"), "").unwrap();
-        fs::write(folder.path().join("a"), "abc").unwrap();
-        write_checksums(folder.path()).unwrap();
-        write_checksums(folder.path()).unwrap();
-        let text = fs::read_to_string(folder.path().join("SHA256SUMS")).unwrap();
-        let names: Vec<&str> =
-            text.lines().filter_map(|line| Some(line.split_once("  ")?.1)).collect();
-        assert_eq!(names, ["a", "b"]);
     }
 }

@@ -2,7 +2,7 @@
 //! those of the commit, not of the folder, and no path of the build remains in a program.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context, ensure};
@@ -27,10 +27,6 @@ pub(crate) struct Commit {
 }
 
 impl Commit {
-    /// The commit that is checked out.
-    ///
-    /// # Errors
-    /// When this is no repository of git.
     pub(crate) fn checked_out() -> anyhow::Result<Self> {
         let text = shell::output(&mut shell::command("git", &["log", "-1", "--format=%H %ct"]))?;
         let (id, seconds) = text.trim().split_once(' ').context("git has no commit")?;
@@ -61,9 +57,6 @@ pub(crate) struct Program {
 
 impl<'a> Sources<'a> {
     /// Checks out the commit in a clone, in a folder of that name.
-    ///
-    /// # Errors
-    /// When git fails.
     pub(crate) fn check_out(
         tools: &'a Tools,
         name: &str,
@@ -71,7 +64,14 @@ impl<'a> Sources<'a> {
     ) -> anyhow::Result<Self> {
         let commit = Commit::checked_out()?;
         let folder = paths::target().join("archives").join(name);
-        check_out(&commit, &folder.join("dyno"), interrupt)?;
+        let clone = folder.join("dyno");
+        if !clone.exists() {
+            // It shares this repository's objects.
+            let mut git = shell::command("git", &["clone", "--quiet", "--shared", "--no-checkout"]);
+            shell::must(git.arg(paths::root()).arg(&clone), interrupt)?;
+        }
+        let mut git = shell::command("git", &["checkout", "--quiet", "--force", "--detach"]);
+        shell::must(git.arg(&commit.id).current_dir(clone), interrupt)?;
         Ok(Self { tools, commit, folder })
     }
 
@@ -83,15 +83,11 @@ impl<'a> Sources<'a> {
         command
     }
 
-    /// The folder of the sources.
     pub(crate) fn path(&self) -> PathBuf {
         self.folder.join("dyno")
     }
 
     /// Compiles dyno for processors, and checks what the programs need.
-    ///
-    /// # Errors
-    /// When it does not compile, some system could not run it, or it does not start.
     pub(crate) fn compile(
         &self,
         targets: &[Target],
@@ -147,17 +143,10 @@ impl<'a> Sources<'a> {
     }
 
     /// Runs the program, under an emulator where it is for another processor; returns what it prints.
-    ///
-    /// # Errors
-    /// When it fails.
-    pub(crate) fn run(&self, program: &Program, arguments: &[&str]) -> anyhow::Result<String> {
+    pub(super) fn run(&self, program: &Program, arguments: &[&str]) -> anyhow::Result<String> {
         shell::output(self.tools.command(program.target, &program.path).args(arguments))
     }
 
-    /// The versions of the compilers.
-    ///
-    /// # Errors
-    /// When they cannot be started.
     pub(crate) fn compilers(&self) -> anyhow::Result<String> {
         let rust = shell::output(Command::new(self.tools.rustc()).arg("--version"))?;
         let zig = shell::output(Command::new(self.tools.zig()).arg("version"))?;
@@ -171,9 +160,8 @@ fn libraries(text: &str) -> anyhow::Result<Vec<String>> {
     let names = needed.filter_map(|line| line.split_once('[')?.1.split_once(']'));
     let mut names: Vec<String> = names.map(|(name, _)| name.to_owned()).collect();
     names.sort();
-    let other = names
-        .iter()
-        .find(|name| !LIBRARIES.contains(&name.as_str()) && !name.starts_with("ld-linux-"));
+    let is_known = |name: &str| LIBRARIES.contains(&name) || name.starts_with("ld-linux-");
+    let other = names.iter().find(|name| !is_known(name));
     ensure!(other.is_none(), "it needs a library that not every system has: {other:?}");
     ensure!(!names.is_empty(), "it needs no library: is this a program of glibc?");
     Ok(names)
@@ -186,36 +174,9 @@ pub(super) fn registry() -> PathBuf {
     home.unwrap_or_default().join("registry/src")
 }
 
-/// Checks a commit out in a clone that shares this repository's objects.
-fn check_out(commit: &Commit, clone: &Path, interrupt: &Interrupt) -> anyhow::Result<()> {
-    if !clone.exists() {
-        let mut git = shell::command("git", &["clone", "--quiet", "--shared", "--no-checkout"]);
-        shell::must(git.arg(paths::root()).arg(clone), interrupt)?;
-    }
-    let mut git = shell::command("git", &["checkout", "--quiet", "--force", "--detach"]);
-    shell::must(git.arg(&commit.id).current_dir(clone), interrupt)
-}
-
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
-
-    #[test]
-    fn sources_are_those_of_the_commit() {
-        let folder = tempfile::tempdir().unwrap();
-        let (commit, interrupt) = (Commit::checked_out().unwrap(), Interrupt::watch().unwrap());
-        let clone = folder.path().join("dyno");
-        check_out(&commit, &clone, &interrupt).unwrap();
-        fs::write(clone.join("Cargo.toml"), "changed").unwrap();
-        check_out(&commit, &clone, &interrupt).unwrap();
-        let mut git = shell::command("git", &["show", "HEAD:Cargo.toml"]);
-        assert_eq!(
-            fs::read_to_string(clone.join("Cargo.toml")).unwrap(),
-            shell::output(&mut git).unwrap()
-        );
-    }
 
     #[test]
     fn an_uncommon_library_is_refused() {

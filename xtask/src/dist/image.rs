@@ -25,10 +25,7 @@ const LAYOUT: [&str; 3] = ["blobs", "index.json", "oci-layout"];
 const PACKAGES: [&str; 2] = ["libc6", "ca-certificates"];
 
 /// Writes the image into `folder`, and returns its path.
-///
-/// # Errors
-/// When a file is missing, or buildah fails.
-pub(crate) fn write(
+pub(super) fn write(
     staged: &Staged<'_>,
     folder: &Path,
     interrupt: &Interrupt,

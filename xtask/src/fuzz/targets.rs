@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Seek};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, bail};
 use serde_json::Value;
 use toml::Table;
 
@@ -59,17 +59,15 @@ pub(crate) fn targets(interrupt: &Interrupt) -> anyhow::Result<Vec<Target>> {
     let mut targets = Vec::new();
     for program in tests(&packages()?, &libfuzzer, interrupt)? {
         let mut list = Command::new(&program);
-        let listed = list.args(["--list", "--format", "terse"]).output();
-        let listed = listed.with_context(|| format!("cannot run {}", program.display()))?;
-        ensure!(listed.status.success(), "{} does not list its tests", program.display());
-        targets.extend(of_list(&String::from_utf8_lossy(&listed.stdout), &program));
+        let listed = shell::output(list.args(["--list", "--format", "terse"]))?;
+        targets.extend(of_list(&listed, &program));
     }
     targets.sort_by(|one, other| one.name.cmp(&other.name));
     Ok(targets)
 }
 
 /// The tests that have a corpus.
-fn of_list(list: &str, program: &Path) -> Vec<Target> {
+pub(super) fn of_list(list: &str, program: &Path) -> Vec<Target> {
     let tests = list.lines().filter_map(|line| line.strip_suffix(": test"));
     let target = |test: &str| {
         let name = test.rsplit("::").next()?;
@@ -105,7 +103,9 @@ fn tests(
     interrupt: &Interrupt,
 ) -> anyhow::Result<Vec<PathBuf>> {
     let mut build = shell::cargo(&["test", "--no-run", "--locked", "--lib", "--profile", "fuzz"]);
-    build.args(["--target", &host()?]).arg("--target-dir").arg(folder().join("build"));
+    // When the processor and system are named, build scripts are built without the flags.
+    let host = shell::output(&mut shell::command("rustc", &["--print", "host-tuple"]))?;
+    build.args(["--target", host.trim()]).arg("--target-dir").arg(folder().join("build"));
     for package in packages {
         build.args(["--package", package]);
     }
@@ -133,14 +133,6 @@ fn packages() -> anyhow::Result<Vec<String>> {
         }
     }
     Ok(packages)
-}
-
-/// The processor and system that the compiler runs on. When it is named, build scripts are built without the flags.
-fn host() -> anyhow::Result<String> {
-    let output = shell::command("rustc", &["-vV"]).output().context("cannot run rustc")?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    let host = text.lines().find_map(|line| line.strip_prefix("host: "));
-    Ok(host.context("rustc does not tell its host")?.to_owned())
 }
 
 /// Runs cargo, and returns the messages that it writes for programs.

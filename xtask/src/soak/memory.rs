@@ -27,25 +27,22 @@ const PARTS: u32 = 8;
 const CHECKED_FROM: Duration = Duration::from_secs(9 * 60);
 
 /// The least memory that dyno had allocated within half a second.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Sample {
-    pub at: Timestamp,
-    pub allocated_bytes: u64,
-}
+pub(super) type Sample = (Timestamp, u64);
 
 /// Looks at the memory of a dyno until it is over.
 pub(super) fn watch(pid: u32, is_over: &AtomicBool) -> Vec<Sample> {
     let mut samples: Vec<Sample> = Vec::new();
     while !is_over.load(Ordering::Relaxed) {
         // Between its end and the look at it there is no memory to be seen.
-        if let Ok(allocated_bytes) = allocated_bytes(pid) {
-            let sample = Sample { at: Timestamp::now(), allocated_bytes };
-            let is_same = |last: &&mut Sample| {
-                sample.at.duration_since(last.at).unsigned_abs() < SAMPLE_PERIOD
-            };
-            match samples.last_mut().filter(is_same) {
-                Some(last) => last.allocated_bytes = last.allocated_bytes.min(allocated_bytes),
-                None => samples.push(sample),
+        if let Ok(bytes) = allocated_bytes(pid) {
+            let at = Timestamp::now();
+            match samples.last_mut() {
+                Some((since, least))
+                    if at.duration_since(*since).unsigned_abs() < SAMPLE_PERIOD =>
+                {
+                    *least = bytes.min(*least);
+                }
+                _ => samples.push((at, bytes)),
             }
         }
         thread::sleep(LOOK_PERIOD);
@@ -53,12 +50,13 @@ pub(super) fn watch(pid: u32, is_over: &AtomicBool) -> Vec<Sample> {
     samples
 }
 
-/// What dyno held between trials in two quarters of a run.
+/// What dyno held between trials in two quarters of a run, bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Memory {
-    pub held_in_second_bytes: u64,
-    pub held_in_last_bytes: u64,
-    length: Duration,
+    pub in_second: u64,
+    pub in_last: u64,
+    /// Whether the run was long enough to judge by.
+    pub is_checked: bool,
 }
 
 impl Memory {
@@ -67,35 +65,27 @@ impl Memory {
     pub(super) fn of(samples: &[Sample], began: Timestamp, ended: Timestamp) -> Option<Self> {
         let length = ended.duration_since(began).unsigned_abs();
         let least = |part: u32| {
-            let [from, until] = [part, part + 1].map(|end| length * end / (4 * PARTS));
-            let inside = |sample: &&Sample| {
-                let at = sample.at.duration_since(began);
-                !at.is_negative() && (from..until).contains(&at.unsigned_abs())
-            };
-            samples.iter().filter(inside).map(|sample| sample.allocated_bytes).min()
+            let [from, until] = [part, part + 1].map(|end| began + length * end / (4 * PARTS));
+            let inside = samples.iter().filter(|(at, _)| (from..until).contains(at));
+            inside.map(|(_, bytes)| *bytes).min()
         };
         let quarter = |number: u32| {
-            let parts: Option<Vec<u64>> =
-                (0..PARTS).map(|part| least(number * PARTS + part)).collect();
-            let mut parts = parts?;
+            let parts = (number * PARTS..(number + 1) * PARTS).map(least);
+            let mut parts = parts.collect::<Option<Vec<_>>>()?;
             parts.sort_unstable();
             parts.get(parts.len() / 4).copied()
         };
-        Some(Self { held_in_second_bytes: quarter(1)?, held_in_last_bytes: quarter(3)?, length })
+        let is_checked = length >= CHECKED_FROM;
+        Some(Self { in_second: quarter(1)?, in_last: quarter(3)?, is_checked })
     }
 
     /// The growth from the second to the last quarter, bytes.
-    pub(super) fn growth(&self) -> i64 {
-        self.held_in_last_bytes.cast_signed() - self.held_in_second_bytes.cast_signed()
-    }
-
-    /// Whether the run was long enough for this check.
-    pub(super) fn is_checked(&self) -> bool {
-        self.length >= CHECKED_FROM
+    fn growth(&self) -> i64 {
+        self.in_last.cast_signed() - self.in_second.cast_signed()
     }
 
     pub(super) fn is_leak(&self) -> bool {
-        self.growth() > GROWTH_MAX
+        self.is_checked && self.growth() > GROWTH_MAX
     }
 }
 
@@ -104,11 +94,10 @@ mod tests {
     use super::*;
 
     fn memory(minutes: i64, bytes: impl Fn(i64) -> u64) -> Memory {
-        let began = Timestamp::from_second(1_000_000).unwrap();
         let at = |second| Timestamp::from_second(1_000_000 + second).unwrap();
-        let sample = |second| Sample { at: at(second), allocated_bytes: bytes(second) };
-        let samples: Vec<Sample> = (0..60 * minutes + 30).map(sample).collect();
-        Memory::of(&samples, began, at(60 * minutes)).unwrap()
+        let samples: Vec<Sample> =
+            (0..60 * minutes + 30).map(|second| (at(second), bytes(second))).collect();
+        Memory::of(&samples, at(0), at(60 * minutes)).unwrap()
     }
 
     /// Ten seconds of a trial, and a second between it and the next.
@@ -123,12 +112,13 @@ mod tests {
     #[test]
     fn what_is_held_between_trials_may_not_grow_and_what_a_trial_needs_may() {
         let rested = memory(30, |second| trials(second) + 3_000_000 * u64::from(second > 200));
-        assert_eq!((rested.growth(), rested.is_leak(), rested.is_checked()), (0, false, true));
+        assert_eq!((rested.growth(), rested.is_leak(), rested.is_checked), (0, false, true));
         let hungry = memory(30, |second| trials(second) * if second % 11 == 0 { 1 } else { 3 });
         assert!(!hungry.is_leak(), "{hungry:?}");
-        let leak = memory(30, |second| trials(second) + 300 * u64::try_from(second).unwrap());
-        assert!(leak.is_leak(), "{leak:?}");
-        assert!((leak.growth() - 270_000).abs() < 3_300, "{leak:?}");
+        let leaking = |second| trials(second) + 300 * u64::try_from(second).unwrap();
+        let leak = memory(30, leaking);
+        assert!(leak.is_leak() && (leak.growth() - 270_000).abs() < 3_300, "{leak:?}");
+        assert!(!memory(1, leaking).is_checked);
     }
 
     #[test]
@@ -136,6 +126,5 @@ mod tests {
         // The report reads everything back after the run, which takes memory.
         let report = memory(30, |second| if second >= 1_800 { 90_000_000 } else { 10_000_000 });
         assert!(!report.is_leak(), "{report:?}");
-        assert!(!memory(1, |_| 1).is_checked());
     }
 }

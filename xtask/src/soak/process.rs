@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use anyhow::Context;
@@ -31,21 +31,13 @@ pub(super) enum DynoExit {
     Killed(String),
 }
 
-/// The size of its record so far.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Seen {
-    /// Trials that have begun.
-    pub trials: usize,
-    /// Bytes of the newest trial's intervals.
-    bytes: u64,
-}
-
 /// A dyno that runs a plan. Dropping it kills it.
 #[derive(Debug)]
 pub(super) struct Dyno {
     child: Child,
     folder: PathBuf,
-    seen: Seen,
+    /// Trials that have begun, and bytes of the newest one's intervals.
+    seen: (usize, u64),
     /// When the record last grew.
     grown: Timestamp,
     /// When the newest trial was first seen.
@@ -56,76 +48,62 @@ impl Dyno {
     /// Starts dyno in `folder`, with its output in `dyno.log`.
     pub(super) fn start(program: &Path, plan: &Path, folder: &Path) -> anyhow::Result<Self> {
         let log = File::create(folder.join("dyno.log"))?;
-        let child = Command::new(program)
-            .arg("run")
-            .arg(plan)
-            .arg("--out")
-            .arg(folder.join("results"))
-            .current_dir(folder)
-            .env("HOME", folder)
-            .envs(ALLOCATOR)
-            .env_remove("MYSQL_PWD")
-            .env_remove("DYNO_PASSWORD")
-            .stdin(Stdio::null())
-            .stdout(log.try_clone()?)
-            .stderr(log)
-            .spawn()
-            .with_context(|| format!("cannot start {}", program.display()))?;
+        let mut dyno = Command::new(program);
+        dyno.arg("run").arg(plan).arg("--out").arg(folder.join("results"));
+        dyno.current_dir(folder).env("HOME", folder).envs(ALLOCATOR);
+        dyno.env_remove("MYSQL_PWD").env_remove("DYNO_PASSWORD");
+        dyno.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
+        let child = dyno.spawn().with_context(|| format!("cannot start {}", program.display()))?;
         let now = Timestamp::now();
-        let seen = Seen::default();
-        Ok(Self { child, folder: folder.to_owned(), seen, grown: now, newest_since: now })
+        let folder = folder.to_owned();
+        Ok(Self { child, folder, seen: (0, 0), grown: now, newest_since: now })
     }
 
     pub(super) fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Checks dyno; call it once a second.
-    pub(super) fn poll(&mut self) -> anyhow::Result<Option<ExitStatus>> {
+    /// Checks dyno, and returns how it has exited; call it once a second.
+    pub(super) fn poll(&mut self) -> anyhow::Result<Option<DynoExit>> {
         let status = self.child.try_wait()?;
         let at = Timestamp::now();
         let seen = seen(&self.folder.join("results"));
-        if seen.trials > self.seen.trials {
+        if seen.0 > self.seen.0 {
             self.newest_since = at;
         }
         if seen != self.seen {
             self.grown = at;
             self.seen = seen;
         }
-        Ok(status)
+        Ok(status.map(|status| DynoExit::Exited(status.code())))
     }
 
     /// The newest trial's index in the run.
     pub(super) fn newest_trial(&self) -> Option<usize> {
-        self.seen.trials.checked_sub(1)
+        self.seen.0.checked_sub(1)
     }
 
     /// Why dyno hangs, if it does.
     pub(super) fn hangs(&self) -> Option<String> {
-        let still = Timestamp::now().duration_since(self.grown);
-        (still.unsigned_abs() > HANG).then(|| {
-            format!(
-                "its record has not grown for {} s, in trial {:?}",
-                still.as_secs(),
-                self.newest_trial()
-            )
-        })
+        let still = Timestamp::now().duration_since(self.grown).unsigned_abs();
+        (still > HANG)
+            .then(|| format!("no growth of its record for {still:?}, in {:?}", self.newest_trial()))
     }
 
-    /// Writes the stacks of its threads to `threads.txt`, then kills it.
-    pub(super) fn kill(&mut self) -> anyhow::Result<()> {
-        let threads = format!("/proc/{}/task", self.child.id());
+    /// Writes what its threads wait for to `threads.txt`, then kills it.
+    pub(super) fn kill(&mut self, why: String) -> anyhow::Result<DynoExit> {
         let mut text = String::new();
-        for thread in fs::read_dir(&threads)?.flatten() {
+        for thread in fs::read_dir(format!("/proc/{}/task", self.id()))?.flatten() {
             for file in ["comm", "wchan", "syscall", "status"] {
-                let said = fs::read_to_string(thread.path().join(file)).unwrap_or_default();
-                text.push_str(&format!("{} {file}: {}\n", thread.path().display(), said.trim()));
+                let path = thread.path().join(file);
+                let said = fs::read_to_string(&path).unwrap_or_default();
+                text.push_str(&format!("{}: {}\n", path.display(), said.trim()));
             }
         }
         fs::write(self.folder.join("threads.txt"), text)?;
         self.child.kill()?;
         self.child.wait()?;
-        Ok(())
+        Ok(DynoExit::Killed(why))
     }
 }
 
@@ -138,15 +116,15 @@ impl Drop for Dyno {
 }
 
 /// The folder of the only run below `results`.
-pub(crate) fn run_folder(results: &Path) -> Option<PathBuf> {
+pub(super) fn run_folder(results: &Path) -> Option<PathBuf> {
     Some(fs::read_dir(results).ok()?.next()?.ok()?.path())
 }
 
-fn seen(results: &Path) -> Seen {
-    let Some(run) = run_folder(results) else { return Seen::default() };
+fn seen(results: &Path) -> (usize, u64) {
+    let Some(run) = run_folder(results) else { return (0, 0) };
     let names = fs::read_dir(run.join("trials")).into_iter().flatten().flatten();
     let trials: Vec<PathBuf> = names.map(|entry| entry.path()).collect();
     let newest = trials.iter().max().map(|trial| trial.join("intervals.jsonl"));
     let bytes = newest.and_then(|path| fs::metadata(path).ok()).map_or(0, |file| file.len());
-    Seen { trials: trials.len(), bytes }
+    (trials.len(), bytes)
 }

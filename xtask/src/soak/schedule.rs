@@ -1,6 +1,5 @@
 //! The schedule of disturbances, which a seed determines.
 
-use std::fmt;
 use std::time::Duration;
 
 use plan::Shuffle;
@@ -18,13 +17,6 @@ pub(super) enum Disturbance {
     Cut(usize),
     /// It refuses writes for this long.
     ReadOnly(Duration),
-}
-
-/// A quiet time and the disturbance after it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ScheduledDisturbance {
-    pub quiet: Duration,
-    pub disturbance: Disturbance,
 }
 
 /// Short pauses are shorter than dyno's time-out for a statement, long ones are longer. Pauses of a length between
@@ -47,8 +39,8 @@ const KINDS: [Kind; 5] = [
     |it| Disturbance::ReadOnly(it.duration(READ_ONLY_MS)),
 ];
 
-/// An endless series of steps, the same for the same seed. Each round has every kind once, in a new order; after a
-/// round there is a longer rest, so that some trials are not disturbed.
+/// An endless series of quiet times, each with the disturbance after it; the same for the same seed. Each round has
+/// every kind once, in a new order; after a round there is a longer rest, so that some trials are not disturbed.
 #[derive(Debug)]
 pub(super) struct Schedule {
     random: Shuffle,
@@ -76,38 +68,28 @@ impl Schedule {
 }
 
 impl Iterator for Schedule {
-    type Item = ScheduledDisturbance;
+    type Item = (Duration, Disturbance);
 
-    fn next(&mut self) -> Option<ScheduledDisturbance> {
+    fn next(&mut self) -> Option<Self::Item> {
         let mut quiet = self.duration(QUIET_MS);
         if self.round.is_empty() {
             self.round = self.random.of(&KINDS);
             quiet += self.rest.mul_f64(1.0 + self.random.below(1_000) as f64 / 1_000.0);
         }
         let disturbance = self.round.pop()?(self);
-        Some(ScheduledDisturbance { quiet, disturbance })
-    }
-}
-
-impl fmt::Display for Disturbance {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Stop(length) => write!(f, "stopped for {length:?}"),
-            Self::Kill(away) => write!(f, "killed, started again after {away:?}"),
-            Self::Stall(length) => write!(f, "nothing passed for {length:?}"),
-            Self::Cut(percent) => write!(f, "{percent} % of the connections killed"),
-            Self::ReadOnly(length) => write!(f, "read-only for {length:?}"),
-        }
+        Some((quiet, disturbance))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
 
     const TRIAL: Duration = Duration::from_secs(28);
 
-    fn steps(seed: u64) -> Vec<ScheduledDisturbance> {
+    fn steps(seed: u64) -> Vec<(Duration, Disturbance)> {
         Schedule::new(seed, TRIAL).take(500).collect()
     }
 
@@ -120,24 +102,22 @@ mod tests {
     #[test]
     fn every_round_has_every_kind_and_begins_with_a_rest() {
         for round in steps(3).chunks(5) {
-            let mut kinds: Vec<_> =
-                round.iter().map(|step| std::mem::discriminant(&step.disturbance)).collect();
-            kinds.dedup();
+            let kinds: HashSet<_> =
+                round.iter().map(|(_, it)| std::mem::discriminant(it)).collect();
             assert_eq!(kinds.len(), 5, "{round:?}");
-            assert!(round[0].quiet >= TRIAL + Duration::from_secs(3), "{round:?}");
-            assert!(round[1..].iter().all(|step| step.quiet <= Duration::from_secs(9)));
+            assert!(round[0].0 >= TRIAL + Duration::from_secs(3), "{round:?}");
+            assert!(round[1..].iter().all(|(quiet, _)| *quiet <= Duration::from_secs(9)));
         }
     }
 
     #[test]
     fn pauses_are_clearly_below_or_above_the_time_out() {
-        let bounds = |length: Duration| length.as_millis();
         let mut seen = [false; 2];
-        for step in steps(1) {
-            if let Disturbance::Stop(length) | Disturbance::Stall(length) = step.disturbance {
-                let is_long = bounds(length) >= 1_200;
-                assert!((200..=600).contains(&bounds(length)) || is_long, "{length:?}");
-                assert!(bounds(length) <= 3_000, "{length:?}");
+        for (_, disturbance) in steps(1) {
+            if let Disturbance::Stop(length) | Disturbance::Stall(length) = disturbance {
+                let ms = length.as_millis();
+                let is_long = (1_200..=3_000).contains(&ms);
+                assert!(is_long || (200..=600).contains(&ms), "{length:?}");
                 seen[usize::from(is_long)] = true;
             }
         }

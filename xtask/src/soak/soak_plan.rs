@@ -12,7 +12,7 @@ const CYCLES: usize = 4;
 /// The time of a trial in addition to its load: connecting, the server's counters, writing.
 const BETWEEN_TRIALS: Duration = Duration::from_millis(1_200);
 /// The approximate length of a trial.
-const TRIAL_S: u64 = 28;
+const TRIAL: Duration = Duration::from_secs(28);
 const WARM_UP: Duration = Duration::from_secs(1);
 /// Shorter trials would either rarely be disturbed or rarely be undisturbed.
 const TIME_MIN: Duration = Duration::from_secs(5);
@@ -81,9 +81,6 @@ pub(super) struct SoakPlan {
 
 impl SoakPlan {
     /// Writes a plan that takes about `length` on the server at `url`.
-    ///
-    /// # Errors
-    /// When it cannot be written, or is wrong.
     pub(super) fn write_to(
         folder: &Path,
         offered: Loop,
@@ -118,28 +115,29 @@ impl SoakPlan {
     }
 }
 
+/// The text of a plan whose numbers of workloads, levels of load and repetitions fit into `length`.
 fn text(offered: Loop, url: &str, length: Duration, seed: u64) -> String {
-    let Shape { workloads, levels, repetitions, time } = Shape::of(length);
-    let (load, protocol) = match offered {
-        Loop::Closed => {
-            let clients = if levels == 1 { "16" } else { "[16, 64]" };
-            (format!("clients = {clients}\nthink_time = \"100ms\"\n"), "on")
-        }
-        Loop::Open => {
-            let rates = if levels == 1 { "60" } else { "[40, 120]" };
-            (format!("clients = 64\nrate = {rates}\n"), "off")
-        }
+    let trials_of = |each: Duration| (length.as_millis() / each.as_millis()) as usize;
+    let most = trials_of(TIME_MIN + WARM_UP + BETWEEN_TRIALS);
+    let levels = if most < 2 * CYCLES { 1 } else { 2 };
+    let workloads = (most / (CYCLES * levels)).clamp(1, WORKLOADS.len());
+    let kinds = CYCLES * levels * workloads;
+    let repetitions = (trials_of(TRIAL) / kinds).max(1);
+    let time = (length / (kinds * repetitions) as u32).saturating_sub(WARM_UP + BETWEEN_TRIALS);
+    // Whole milliseconds: a plan has no parts of them.
+    let time = Duration::from_millis(time.max(TIME_MIN).as_millis() as u64);
+    let (load, rates, protocol) = match offered {
+        Loop::Closed => ("think_time = \"100ms\"\nclients", [16, 64], "on"),
+        Loop::Open => ("clients = 64\nrate", [40, 120], "off"),
     };
     let mut text = format!(
         "title = \"Soak, {} loop\"\nseed = {seed}\nrepetitions = {repetitions}\n\
          existing = \"replace\"\ncleanup = true\n\n\
-         [load]\n{load}time = \"{}ms\"\nwarm_up = \"{}ms\"\nquery_timeout = \"{}ms\"\n\
-         reconnect_limit = \"60s\"\n\n\
+         [load]\n{load} = {:?}\ntime = \"{time:?}\"\nwarm_up = \"{WARM_UP:?}\"\n\
+         query_timeout = \"{QUERY_TIMEOUT:?}\"\nreconnect_limit = \"60s\"\n\n\
          [systems.server]\nkind = \"mysql\"\nurl = \"{url}?ps={protocol}\"\n",
         offered.name(),
-        time.as_millis(),
-        WARM_UP.as_millis(),
-        QUERY_TIMEOUT.as_millis(),
+        &rates[..levels],
     );
     for cycle in 1..=CYCLES {
         for (name, kind, options) in &WORKLOADS[..workloads] {
@@ -153,49 +151,24 @@ fn text(offered: Loop, url: &str, length: Duration, seed: u64) -> String {
     text
 }
 
-/// The size of a plan that fits into a run.
-#[derive(Debug, PartialEq, Eq)]
-struct Shape {
-    workloads: usize,
-    /// Numbers of clients, or rates.
-    levels: usize,
-    repetitions: usize,
-    /// Measured load of each trial.
-    time: Duration,
-}
-
-impl Shape {
-    fn of(length: Duration) -> Self {
-        let shortest = TIME_MIN + WARM_UP + BETWEEN_TRIALS;
-        let most = usize::try_from(length.as_millis() / shortest.as_millis()).unwrap_or(0);
-        let levels = if most < 2 * CYCLES { 1 } else { 2 };
-        let workloads = (most / (CYCLES * levels)).clamp(1, WORKLOADS.len());
-        let kinds = CYCLES * levels * workloads;
-        let wanted = usize::try_from(length.as_secs() / TRIAL_S).unwrap_or(0);
-        let repetitions = (wanted / kinds).max(1);
-        let trials = u32::try_from(kinds * repetitions).unwrap_or(u32::MAX);
-        let time = (length / trials).saturating_sub(WARM_UP + BETWEEN_TRIALS).max(TIME_MIN);
-        Self { workloads, levels, repetitions, time }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn soak_plan(minutes: u64) -> SoakPlan {
+    fn soak_plan(offered: Loop, minutes: u64) -> SoakPlan {
         let folder = tempfile::tempdir().unwrap();
-        let length = Duration::from_secs(60 * minutes);
-        SoakPlan::write_to(folder.path(), Loop::Closed, "mysql://soak@127.0.0.1:1/test", length, 1)
-            .unwrap()
+        let (url, length) = ("mysql://soak@127.0.0.1:1/test", Duration::from_secs(60 * minutes));
+        SoakPlan::write_to(folder.path(), offered, url, length, 1).unwrap()
     }
 
     #[test]
     fn a_plan_fits_its_time_and_has_equal_quarters() {
         for (minutes, trials) in [(1, 8), (2, 16), (10, 32), (30, 64), (240, 512)] {
-            let soak_plan = soak_plan(minutes);
+            let open = soak_plan(Loop::Open, minutes).plan;
+            assert!(open.trials().iter().all(|trial| open.rate(*trial).is_some()));
+            let soak_plan = soak_plan(Loop::Closed, minutes);
             let all = soak_plan.plan.trials();
-            assert_eq!(all.len(), trials, "{minutes} minutes");
+            assert_eq!([all.len(), open.trials().len()], [trials; 2], "{minutes} minutes");
             let load = soak_plan.plan.estimate().unwrap();
             let whole = load + BETWEEN_TRIALS * u32::try_from(trials).unwrap();
             let planned = Duration::from_secs(60 * minutes);
@@ -213,18 +186,8 @@ mod tests {
     }
 
     #[test]
-    fn plans_of_both_loops_are_valid() {
-        let folder = tempfile::tempdir().unwrap();
-        let url = "mysql://soak@127.0.0.1:1/test";
-        let length = Duration::from_secs(1_800);
-        let soak_plan = SoakPlan::write_to(folder.path(), Loop::Open, url, length, 1).unwrap();
-        assert_eq!(soak_plan.plan.trials().len(), 64);
-        assert!(soak_plan.plan.rate(soak_plan.plan.trials()[1]).is_some());
-    }
-
-    #[test]
     fn loading_is_not_disturbed() {
-        let soak_plan = soak_plan(30);
+        let soak_plan = soak_plan(Loop::Closed, 30);
         let seconds = Duration::from_secs;
         assert!(!soak_plan.may_disturb(None, seconds(0)), "the first data is being loaded");
         // Trials of a workload: two repetitions at two levels.

@@ -4,9 +4,6 @@ use std::fmt;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::ExitStatus;
-use std::sync::Mutex;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -46,145 +43,116 @@ pub(super) struct SoakRun {
 #[derive(Debug)]
 pub(super) struct SoakResult {
     offered: Loop,
-    done: Vec<AppliedDisturbance>,
+    disturbances: usize,
     memory: Option<Memory>,
     took: Duration,
     pub verification: Verification,
 }
 
-/// State that the two threads of a run share.
+/// State that the threads of a run share.
 #[derive(Debug, Default)]
 struct Shared {
     is_over: AtomicBool,
     /// Whether a disturbance may begin.
     may_disturb: AtomicBool,
-    done: Mutex<Vec<AppliedDisturbance>>,
 }
 
 impl SoakRun {
     /// Carries out the run.
-    ///
-    /// # Errors
-    /// When the server does not start or come back, dyno writes no record, or a signal arrived.
     pub(super) fn run(self, dyno: &Path, interrupt: &Interrupt) -> anyhow::Result<SoakResult> {
+        let Self { offered, folder, length, seed } = &self;
         let scratch = tempfile::tempdir().context("no folder for the server's data")?;
-        let mut soak_server = SoakServer::start(scratch.path())?;
-        let soak_plan = SoakPlan::write_to(
-            &self.folder,
-            self.offered,
-            &soak_server.url(),
-            self.length,
-            self.seed,
-        )?;
-        let trial = soak_plan.trial_length();
-        let schedule = Schedule::new(self.seed.wrapping_add(self.offered as u64), trial);
-        let mut dyno = Dyno::start(dyno, &soak_plan.path, &self.folder)?;
-        let clock = Clock::monotonic();
-        let shared = Shared::default();
-        let pid = dyno.id();
+        let mut server = SoakServer::start(scratch.path())?;
+        let plan = SoakPlan::write_to(folder, *offered, &server.url(), *length, *seed)?;
+        let schedule = Schedule::new(seed.wrapping_add(*offered as u64), plan.trial_length());
+        let mut dyno = Dyno::start(dyno, &plan.path, folder)?;
+        let (clock, shared, pid) = (Clock::monotonic(), Shared::default(), dyno.id());
+        let mut done = Vec::new();
         let (ending, disturbed, samples) = thread::scope(|scope| {
-            let disturber = scope.spawn(|| disturb(&mut soak_server, schedule, &shared));
+            let disturber = scope.spawn(|| disturb(&mut server, schedule, &shared, &mut done));
             let sampler = scope.spawn(|| memory::watch(pid, &shared.is_over));
-            let ending = watch(&mut dyno, &soak_plan, &shared, &clock, interrupt);
+            let ending = watch(&mut dyno, &plan, &shared, &clock, interrupt);
             shared.is_over.store(true, Ordering::Relaxed);
             (ending, disturber.join(), sampler.join())
         });
         let took = Duration::from_nanos(clock.now());
-        let done = shared.done.into_inner().unwrap_or_else(PoisonError::into_inner);
         let samples = samples.map_err(|_| anyhow!("memory was not looked at to the end"))?;
         self.keep(&done, &samples)?;
         disturbed.map_err(|_| anyhow!("the disturber failed"))??;
-        self.verify(&soak_plan, &soak_server, &samples, done, &ending?, took)
+        let run = run_folder(&folder.join("results")).context("dyno left no record")?;
+        let run = Run::open(&run)?;
+        let began = run.header.started;
+        let ended = run.ended.unwrap_or_else(Timestamp::now);
+        let memory = Memory::of(&samples, began, ended);
+        let verification = verify(&Evidence {
+            planned: &planned(&plan),
+            length: plan.trial_length(),
+            trials: &run.trials,
+            done: &done,
+            began,
+            ended,
+            ending: &ending?,
+            took,
+            due: due(&plan, &done),
+            memory,
+        });
+        Ok(SoakResult { offered: *offered, disturbances: done.len(), memory, took, verification })
     }
 
     /// Writes the disturbances and the samples to files.
     fn keep(&self, done: &[AppliedDisturbance], samples: &[Sample]) -> anyhow::Result<()> {
         let mut text = String::new();
         for AppliedDisturbance { disturbance, from, until } in done {
-            writeln!(text, "{from} {until} {disturbance}")?;
+            writeln!(text, "{from} {until} {disturbance:?}")?;
         }
         fs::write(self.folder.join("disturbances.txt"), text)?;
         let mut text = "at,allocated_bytes\n".to_owned();
-        for sample in samples {
-            writeln!(text, "{},{}", sample.at, sample.allocated_bytes)?;
+        for (at, bytes) in samples {
+            writeln!(text, "{at},{bytes}")?;
         }
         Ok(fs::write(self.folder.join("memory.csv"), text)?)
     }
-
-    fn verify(
-        &self,
-        soak_plan: &SoakPlan,
-        soak_server: &SoakServer,
-        samples: &[Sample],
-        done: Vec<AppliedDisturbance>,
-        ending: &DynoExit,
-        took: Duration,
-    ) -> anyhow::Result<SoakResult> {
-        let folder = run_folder(&self.folder.join("results")).context("dyno left no record")?;
-        let run = Run::open(&folder)?;
-        let began = run.header.started;
-        let ended = run.ended.unwrap_or_else(Timestamp::now);
-        let memory = Memory::of(samples, began, ended);
-        let verification = verify(&Evidence {
-            planned: &planned(soak_plan),
-            trials: &run.trials,
-            done: &done,
-            sent: soak_server.proxy().meter(),
-            began,
-            ended,
-            ending,
-            took,
-            due: due(soak_plan, &done),
-            memory,
-        });
-        Ok(SoakResult { offered: self.offered, done, memory, took, verification })
-    }
 }
 
-fn planned(soak_plan: &SoakPlan) -> Vec<Planned> {
-    let plan = &soak_plan.plan;
-    let planned = |trial: &plan::Trial| Planned {
-        workload: plan.workloads[trial.workload].name.clone(),
-        clients: trial.clients,
-        repetition: trial.repetition,
-        length: soak_plan.trial_length(),
+fn planned(plan: &SoakPlan) -> Vec<Planned> {
+    let workloads = &plan.plan.workloads;
+    let planned = |trial: &plan::Trial| {
+        (workloads[trial.workload].name.clone(), trial.clients, trial.repetition)
     };
-    plan.trials().iter().map(planned).collect()
+    plan.plan.trials().iter().map(planned).collect()
 }
 
 /// How long dyno may take: its loads, the time between them, and the disturbances.
-fn due(soak_plan: &SoakPlan, done: &[AppliedDisturbance]) -> Duration {
-    let trials = u32::try_from(soak_plan.plan.trials().len()).unwrap_or(u32::MAX);
+fn due(plan: &SoakPlan, done: &[AppliedDisturbance]) -> Duration {
+    let trials = u32::try_from(plan.plan.trials().len()).unwrap_or(u32::MAX);
     let away = done.iter().map(|it| it.until.duration_since(it.from).unsigned_abs());
-    (soak_plan.trial_length() + TRIAL_SLACK) * trials + RUN_SLACK + away.sum::<Duration>()
+    (plan.trial_length() + TRIAL_SLACK) * trials + RUN_SLACK + away.sum::<Duration>()
 }
 
 /// Watches dyno until it exits, and kills it when it hangs.
 fn watch(
     dyno: &mut Dyno,
-    soak_plan: &SoakPlan,
+    plan: &SoakPlan,
     shared: &Shared,
     clock: &Clock,
     interrupt: &Interrupt,
 ) -> anyhow::Result<DynoExit> {
+    let endless = due(plan, &[]) * 2;
     let mut next_look = POLL_PERIOD;
     loop {
         interrupt.check()?;
         if shared.is_over.load(Ordering::Relaxed) {
-            dyno.kill()?;
-            return Ok(DynoExit::Killed("the server did not come back".to_owned()));
+            return dyno.kill("the server did not come back".to_owned());
         }
-        if let Some(status) = dyno.poll()? {
-            return Ok(DynoExit::Exited(ExitStatus::code(&status)));
+        if let Some(ending) = dyno.poll()? {
+            return Ok(ending);
         }
         let seen = Timestamp::now().duration_since(dyno.newest_since).unsigned_abs();
-        let may_disturb = soak_plan.may_disturb(dyno.newest_trial(), seen);
+        let may_disturb = plan.may_disturb(dyno.newest_trial(), seen);
         shared.may_disturb.store(may_disturb, Ordering::Relaxed);
-        let endless = due(soak_plan, &[]) * 2;
         let too_long = (next_look > endless).then(|| format!("it goes on after {endless:?}"));
         if let Some(why) = dyno.hangs().or(too_long) {
-            dyno.kill()?;
-            return Ok(DynoExit::Killed(why));
+            return dyno.kill(why);
         }
         thread::sleep(next_look.saturating_sub(Duration::from_nanos(clock.now())));
         next_look += POLL_PERIOD;
@@ -193,13 +161,14 @@ fn watch(
 
 /// Applies the disturbances of the schedule to the server, until dyno has exited.
 fn disturb(
-    soak_server: &mut SoakServer,
+    server: &mut SoakServer,
     schedule: Schedule,
     shared: &Shared,
+    done: &mut Vec<AppliedDisturbance>,
 ) -> anyhow::Result<()> {
-    for step in schedule {
+    for (quiet, disturbance) in schedule {
         let clock = Clock::monotonic();
-        while Duration::from_nanos(clock.now()) < step.quiet
+        while Duration::from_nanos(clock.now()) < quiet
             || !shared.may_disturb.load(Ordering::Relaxed)
         {
             if shared.is_over.load(Ordering::Relaxed) {
@@ -207,42 +176,35 @@ fn disturb(
             }
             thread::sleep(DISTURBANCE_POLL_PERIOD);
         }
-        let done = soak_server.apply(step.disturbance).inspect_err(|_| {
-            // Without the server there is no point in continuing.
-            shared.is_over.store(true, Ordering::Relaxed);
-        })?;
-        shared.done.lock().unwrap_or_else(PoisonError::into_inner).push(done);
+        // Without the server there is no point in continuing.
+        let stop = |_: &_| shared.is_over.store(true, Ordering::Relaxed);
+        done.push(server.apply(disturbance).inspect_err(stop)?);
     }
     Ok(())
 }
 
 impl fmt::Display for SoakResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Figures { complete, failed, transactions, statements, .. } = self.verification.figures;
-        let Figures { lost, equal, bounded, by_wire, outages, .. } = self.verification.figures;
+        let Self { disturbances, verification: Verification { violations, figures }, .. } = self;
+        let Figures { complete, failed, transactions, statements, .. } = figures;
+        let Figures { lost, equal, bounded, uncompared, outages, .. } = figures;
         let (offered, seconds) = (self.offered.name(), self.took.as_secs());
-        let disturbances = self.done.len();
         writeln!(
             f,
             "{offered} loop, {seconds} s:\n  \
              {complete} trials complete, {failed} failed because of a disturbance; {transactions} transactions\n  \
              {disturbances} disturbances, {lost} connections lost; {outages} outages that had to be found\n  \
              {statements} statements: {equal} trials equal to the server's counters, {bounded} within what was \
-             lost, {by_wire} with a restart equal to the wire but for what was lost"
+             lost, {uncompared} without a comparison, as after a restart"
         )?;
-        if let Some(memory) = &self.memory {
-            let megabytes = |bytes: u64| bytes as f64 / 1e6;
+        if let Some(Memory { in_second, in_last, is_checked }) = self.memory {
+            let [second, last] = [in_second, in_last].map(|bytes| bytes as f64 / 1e6);
+            let remark = if is_checked { "" } else { ", too short a run to judge by" };
             writeln!(
                 f,
-                "  {:.2} MB held between trials in the second quarter, {:.2} MB in the last{}",
-                megabytes(memory.held_in_second_bytes),
-                megabytes(memory.held_in_last_bytes),
-                if memory.is_checked() { "" } else { ", too short a run to judge by" }
+                "  {second:.2} MB held between trials in the second quarter, {last:.2} MB in the last{remark}"
             )?;
         }
-        for violation in &self.verification.violations {
-            writeln!(f, "  wrong: {violation}")?;
-        }
-        Ok(())
+        violations.iter().try_for_each(|(check, text)| writeln!(f, "  wrong: {check:?}, {text}"))
     }
 }

@@ -61,17 +61,10 @@ impl SoakServer {
 
     /// The URL for dyno.
     pub(super) fn url(&self) -> String {
-        format!("mysql://{LOAD_USER}@127.0.0.1:{}/{DATABASE}", self.proxy.port())
-    }
-
-    pub(super) fn proxy(&self) -> &Proxy {
-        &self.proxy
+        format!("mysql://{LOAD_USER}@127.0.0.1:{}/{DATABASE}", self.proxy.port)
     }
 
     /// Applies a disturbance to the server, and returns when it is over.
-    ///
-    /// # Errors
-    /// When the server has exited for another reason, or does not come back.
     pub(super) fn apply(&mut self, disturbance: Disturbance) -> anyhow::Result<AppliedDisturbance> {
         if let Some(why) = self.server.exited() {
             bail!("the server went by itself: {why}");
@@ -84,11 +77,7 @@ impl SoakServer {
                 self.signal(Signal::SIGCONT)?;
             }
             Disturbance::Kill(away) => self.kill(away)?,
-            Disturbance::Stall(length) => {
-                self.proxy.hold();
-                thread::sleep(length);
-                self.proxy.release();
-            }
+            Disturbance::Stall(length) => self.proxy.hold(|| thread::sleep(length)),
             Disturbance::Cut(percent) => self.cut(percent)?,
             Disturbance::ReadOnly(length) => {
                 self.ask("SET GLOBAL read_only = ON")?;
@@ -123,11 +112,15 @@ impl SoakServer {
 
     /// Ends this many of a hundred of the load's connections.
     fn cut(&self, percent: usize) -> anyhow::Result<()> {
-        let connections: Vec<i64> =
-            self.ask("SHOW PROCESSLIST")?.iter().filter_map(|row| connection(row)).collect();
-        let count = (connections.len() * percent).div_ceil(100);
-        let kills: Vec<String> =
-            connections[..count].iter().map(|id| format!("KILL CONNECTION {id}")).collect();
+        let rows = self.ask("SHOW PROCESSLIST")?;
+        // Its first columns are id and user.
+        let of_load = |row: &Vec<Datum>| match row.as_slice() {
+            [id, Datum::Text(user), ..] if user == LOAD_USER => sql::number::<i64>(id),
+            _ => None,
+        };
+        let kill = |id| format!("KILL CONNECTION {id}");
+        let mut kills: Vec<String> = rows.iter().filter_map(of_load).map(kill).collect();
+        kills.truncate((kills.len() * percent).div_ceil(100));
         // One that has gone by itself meanwhile is no longer known: nobody is left to be cut.
         sql::ask_all(&self.root, &kills)
             .map(drop)
@@ -137,14 +130,6 @@ impl SoakServer {
     fn ask(&self, statement: &str) -> anyhow::Result<Vec<Vec<Datum>>> {
         sql::ask(&self.root, statement)
             .context("the server does not take the soak's own statements")
-    }
-}
-
-/// The id of a connection of the load: the first columns of SHOW PROCESSLIST are id and user.
-fn connection(row: &[Datum]) -> Option<i64> {
-    match row {
-        [id, Datum::Text(user), ..] if user == LOAD_USER => sql::number(id),
-        _ => None,
     }
 }
 

@@ -1,43 +1,38 @@
-//! Verifies one run: compares dyno's record with the disturbances of its server, the statements on the wire, and the
-//! plan. Pure: all input comes as values.
+//! Verifies one run: compares dyno's record with the disturbances of its server, the server's counters, and the plan.
+//! Pure: all input comes as values.
 
 mod counts;
-mod outages;
-mod server;
-mod span;
 #[cfg(test)]
 mod tests;
+mod times;
 
-use std::fmt;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use record::{TrialRecord, TrialStatus};
 
-use self::span::Span;
+use self::times::Span;
 use super::memory::Memory;
-use super::meter::Meter;
 use super::process::DynoExit;
+use super::schedule::Disturbance;
 use super::soak_server::AppliedDisturbance;
 
-/// What the plan requires of a trial.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Planned {
-    pub workload: String,
-    pub clients: usize,
-    pub repetition: u32,
-    /// Warm-up and measured load.
-    pub length: Duration,
-}
+/// An absence of the server of this length within a trial's load must be detected.
+const GONE: Duration = Duration::from_secs(1);
+/// So must a silence of this length: a statement that is sent at its start times out within it.
+const SILENT: Duration = Duration::from_millis(1_200);
+
+/// What the plan requires of a trial: its workload, clients and repetition.
+pub(super) type Planned = (String, usize, u32);
 
 /// The evidence about a run.
 #[derive(Debug)]
 pub(super) struct Evidence<'a> {
     pub planned: &'a [Planned],
+    /// Warm-up and measured load of a trial.
+    pub length: Duration,
     pub trials: &'a [TrialRecord],
     pub done: &'a [AppliedDisturbance],
-    /// Statements that dyno sent.
-    pub sent: &'a Meter,
     /// From the first output of the run to the last.
     pub began: Timestamp,
     pub ended: Timestamp,
@@ -59,21 +54,10 @@ pub(super) enum Check {
     Counts,
     /// They agree with the server's own counts.
     Server,
-    /// They agree with the statements on the wire.
-    Wire,
     /// Every outage was detected.
     Outages,
     /// Memory did not grow.
     Memory,
-}
-
-/// One violated check.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Violation {
-    pub check: Check,
-    /// The trial's index in the run.
-    pub trial: Option<usize>,
-    pub text: String,
 }
 
 /// The numbers of what was checked.
@@ -91,8 +75,8 @@ pub(super) struct Figures {
     pub equal: usize,
     /// Trials whose difference is within the number of statements with an unknown outcome.
     pub bounded: usize,
-    /// Trials whose server was restarted, so that only the wire counts are compared.
-    pub by_wire: usize,
+    /// Trials without a comparison, such as those whose server was restarted.
+    pub uncompared: usize,
     /// Disturbances that had to be detected as outages.
     pub outages: usize,
 }
@@ -100,18 +84,20 @@ pub(super) struct Figures {
 /// The result.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Verification {
-    pub violations: Vec<Violation>,
+    /// The violated checks, and how.
+    pub violations: Vec<(Check, String)>,
     pub figures: Figures,
 }
 
 /// Verifies a run.
 pub(super) fn verify(evidence: &Evidence<'_>) -> Verification {
     let mut verification = Verification::default();
-    let spans = span::spans(evidence);
-    verification.trials(evidence, &spans);
+    let spans = times::spans(evidence);
+    verification.trials(evidence);
+    verification.outcomes(evidence, &spans);
     verification.process(evidence);
     for (trial, span) in evidence.trials.iter().zip(&spans) {
-        verification.counts(trial, evidence);
+        verification.counts(trial, evidence.length);
         verification.server(trial, span, evidence);
         verification.outages(trial, evidence);
     }
@@ -121,72 +107,62 @@ pub(super) fn verify(evidence: &Evidence<'_>) -> Verification {
 
 impl Verification {
     fn report(&mut self, check: Check, trial: Option<&TrialRecord>, text: impl Into<String>) {
-        let trial = trial.map(|trial| trial.header.index);
-        self.violations.push(Violation { check, trial, text: text.into() });
+        let of = trial.map_or_else(String::new, |it| format!("trial {:04}: ", it.header.index));
+        self.violations.push((check, of + &text.into()));
     }
 
-    /// Every trial of the plan is in the record, at its index, with an outcome.
-    fn trials(&mut self, evidence: &Evidence<'_>, spans: &[Span]) {
-        let Evidence { planned, trials, .. } = evidence;
+    /// Every trial of the plan is in the record, at its index.
+    fn trials(&mut self, Evidence { planned, trials, .. }: &Evidence<'_>) {
         if planned.len() != trials.len() {
             let text = format!("{} trials are recorded of {} planned", trials.len(), planned.len());
             self.report(Check::Trials, None, text);
         }
         for (index, (trial, planned)) in trials.iter().zip(*planned).enumerate() {
-            let header = &trial.header;
-            let is_it = header.index == index
-                && header.workload.name == planned.workload
-                && header.clients == planned.clients
-                && header.repetition == planned.repetition;
-            if !is_it {
+            let it = &trial.header;
+            let recorded = (it.workload.name.clone(), it.clients, it.repetition);
+            if it.index != index || recorded != *planned {
                 let text = format!("trial {index} of the plan is another: {planned:?}");
                 self.report(Check::Trials, Some(trial), text);
             }
         }
-        self.outcomes(evidence, spans);
     }
 
-    /// A trial may fail when it was disturbed. There may be one failure for each disturbance: before the next trial,
-    /// dyno waits until the server is back.
+    /// Every trial has an outcome. It may fail when it was disturbed. There may be one failure for each disturbance:
+    /// before the next trial, dyno waits until the server is back.
     fn outcomes(&mut self, evidence: &Evidence<'_>, spans: &[Span]) {
         let mut excuses: Vec<&AppliedDisturbance> = evidence.done.iter().collect();
         for (trial, span) in evidence.trials.iter().zip(spans) {
             if let Some(damage) = &trial.damage {
                 self.report(Check::Trials, Some(trial), damage.to_string());
             }
-            match trial.end.as_ref().map(|end| &end.status) {
-                Some(TrialStatus::Complete) => self.figures.complete += 1,
-                None => self.report(Check::Trials, Some(trial), "it has no outcome"),
-                Some(other) => {
-                    let excuse = excuses.iter().position(|done| span.meets(done));
-                    match excuse.filter(|_| matches!(other, TrialStatus::Failed(_))) {
-                        Some(excuse) => {
-                            excuses.remove(excuse);
-                            self.figures.failed += 1;
-                        }
-                        None => {
-                            let text = format!("no disturbance of its own excuses it: {other:?}");
-                            self.report(Check::Trials, Some(trial), text);
-                        }
-                    }
+            let status = trial.end.as_ref().map(|end| &end.status);
+            let excuse = match status {
+                Some(TrialStatus::Complete) => {
+                    self.figures.complete += 1;
+                    continue;
                 }
+                Some(TrialStatus::Failed(_)) => excuses.iter().position(|it| span.meets(it)),
+                _ => None,
+            };
+            if let Some(excuse) = excuse {
+                excuses.remove(excuse);
+                self.figures.failed += 1;
+            } else {
+                let text = format!("no disturbance of its own excuses its outcome: {status:?}");
+                self.report(Check::Trials, Some(trial), text);
             }
         }
     }
 
     /// dyno exited by itself, in time, and its exit code shows whether a trial failed.
     fn process(&mut self, evidence: &Evidence<'_>) {
-        let is_failed = |trial: &TrialRecord| {
-            trial.end.as_ref().is_none_or(|end| end.status != TrialStatus::Complete)
+        let is_complete = |trial: &TrialRecord| {
+            trial.end.as_ref().is_some_and(|end| end.status == TrialStatus::Complete)
         };
-        let expected = i32::from(evidence.trials.iter().any(is_failed));
-        match evidence.ending {
-            DynoExit::Killed(why) => self.report(Check::Process, None, format!("it hung: {why}")),
-            DynoExit::Exited(code) if *code != Some(expected) => {
-                let text = format!("it ended with {code:?} where {expected} is due");
-                self.report(Check::Process, None, text);
-            }
-            DynoExit::Exited(_) => {}
+        let expected = Some(i32::from(!evidence.trials.iter().all(is_complete)));
+        if *evidence.ending != DynoExit::Exited(expected) {
+            let text = format!("{:?} where {expected:?} is due", evidence.ending);
+            self.report(Check::Process, None, text);
         }
         if evidence.took > evidence.due {
             let text = format!("it took {:?}, at most {:?} were due", evidence.took, evidence.due);
@@ -194,26 +170,43 @@ impl Verification {
         }
     }
 
+    /// The record contains every outage that the disturbances caused.
+    fn outages(&mut self, trial: &TrialRecord, evidence: &Evidence<'_>) {
+        let Some(start) = times::load_start(trial) else { return };
+        let Some(last) = trial.intervals.last() else { return };
+        let load = Span { from: start, until: times::at(start, last.end_ns) };
+        for done in evidence.done {
+            // How much of it must be within the load so that the clients lose the server.
+            let least = match done.disturbance {
+                Disturbance::Kill(_) => GONE,
+                Disturbance::Stop(_) | Disturbance::Stall(_) => SILENT,
+                Disturbance::Cut(_) | Disturbance::ReadOnly(_) => continue,
+            };
+            let within = done.until.min(load.until).duration_since(done.from.max(start));
+            if within.is_negative() || within.unsigned_abs() < least {
+                continue;
+            }
+            self.figures.outages += 1;
+            let is_found = trial.outages.iter().any(|outage| {
+                // An outage that was not over when the trial ended lasts until the end of the trial.
+                let end = outage.end_ns.map(|end_ns| times::at(start, end_ns));
+                let until = end.or(times::load_end(trial)).unwrap_or(load.until);
+                Span { from: times::at(start, outage.start_ns), until }.meets(done)
+            });
+            if !is_found {
+                let text = format!("{done:?} is not among its outages: {:?}", trial.outages);
+                self.report(Check::Outages, Some(trial), text);
+            }
+        }
+    }
+
     fn memory(&mut self, memory: Option<Memory>) {
         match memory {
             None => self.report(Check::Memory, None, "it was not seen in every quarter"),
-            Some(memory) if memory.is_checked() && memory.is_leak() => {
-                let text = format!(
-                    "{} bytes held between trials in the second quarter, {} in the last",
-                    memory.held_in_second_bytes, memory.held_in_last_bytes
-                );
-                self.report(Check::Memory, None, text);
+            Some(memory) if memory.is_leak() => {
+                self.report(Check::Memory, None, format!("it grew between trials: {memory:?}"));
             }
             Some(_) => {}
-        }
-    }
-}
-
-impl fmt::Display for Violation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.trial {
-            Some(trial) => write!(f, "{:?}, trial {trial:04}: {}", self.check, self.text),
-            None => write!(f, "{:?}: {}", self.check, self.text),
         }
     }
 }

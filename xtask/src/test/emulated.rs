@@ -79,7 +79,7 @@ impl Emulated {
         target: Target,
         install: &needs::Install,
         interrupt: &Interrupt,
-    ) -> anyhow::Result<Vec<String>> {
+    ) -> anyhow::Result<Vec<&'static str>> {
         ensure!(target.is_emulated(), "{} is this machine's processor", target.name);
         install.provide(&[&dist::NEEDS[..], &[needs::MARIADB]].concat(), interrupt)?;
         let tools = Tools::provide(&self.source, interrupt)?;
@@ -87,21 +87,7 @@ impl Emulated {
         let program = sources.compile(&[target], interrupt)?.remove(0);
         let scratch = tempfile::tempdir().context("no folder for the server's data")?;
         let server = mariadb::start(Settings::default(), scratch.path())?;
-        let mut failed = Vec::new();
-        let mut note = |name: &str, rows: anyhow::Result<Vec<String>>| {
-            match rows {
-                Ok(rows) => rows.iter().for_each(|row| println!("| {name} | {row} |")),
-                Err(error) => {
-                    interrupt.check()?;
-                    eprintln!("xtask: {name}: {error:#}");
-                    failed.push(name.to_owned());
-                }
-            }
-            anyhow::Ok(())
-        };
-        println!(
-            "| load | workload | clients | transactions per second | p99, ms |\n|---|---|---|---|---|"
-        );
+        let mut outcomes = Vec::new();
         for (name, words) in LOADS {
             let mut dyno = shell::with(tools.command(target, &program.path), words);
             if name == SQL {
@@ -109,12 +95,27 @@ impl Emulated {
                 dyno.args(["--system", &url]).env("DYNO_PASSWORD", servers::password(&server));
             }
             let report = report(&mut dyno, scratch.path(), interrupt);
-            note(name, report.and_then(|report| rows(&report, Some(target))))?;
+            outcomes.push((name, report.and_then(|report| rows(&report, Some(target)))));
         }
-        note("generators", shared_load(&sources, &program, scratch.path(), interrupt))?;
+        let shared = shared_load(&sources, &program, scratch.path(), interrupt);
+        outcomes.push(("generators", shared));
         let tests = unit_tests(&sources, target, &server, interrupt);
-        note("unit tests", tests.map(|()| Vec::new()))?;
+        outcomes.push(("unit tests", tests.map(|()| Vec::new())));
         server.stop()?;
+        interrupt.check()?;
+        println!(
+            "| load | workload | clients | transactions per second | p99, ms |\n|---|---|---|---|---|"
+        );
+        let mut failed = Vec::new();
+        for (name, outcome) in outcomes {
+            match outcome {
+                Ok(rows) => rows.iter().for_each(|row| println!("| {name} | {row} |")),
+                Err(error) => {
+                    eprintln!("xtask: {name}: {error:#}");
+                    failed.push(name);
+                }
+            }
+        }
         Ok(failed)
     }
 }
@@ -254,11 +255,11 @@ mod tests {
 
     #[test]
     fn the_load_is_the_sum_of_generators_on_two_processors() {
-        let check = |processor: &str, parts: [u64; 2], all: u64| {
-            let generators = ["x86_64", processor].into_iter().zip(parts).map(|(processor, part)| {
-                json!({ "host": { "processor": processor }, "transactions": part })
-            });
-            let generators: Vec<Value> = generators.collect();
+        let check = |processor: &str, [own, other]: [u64; 2], all: u64| {
+            let generators = [
+                json!({ "host": { "processor": "x86_64" }, "transactions": own }),
+                json!({ "host": { "processor": processor }, "transactions": other }),
+            ];
             let trial = json!({ "transactions": all, "generators": generators });
             check_parts(&json!({ "trials": [trial] }), Target::RISCV64)
                 .map_err(|error| error.to_string())

@@ -50,16 +50,10 @@ impl Source {
 
     /// How many lines come before the tests at its end.
     fn tests_begin(&self) -> usize {
-        let mut previous = "";
-        let mut count = 0;
-        for line in self.text.lines() {
-            if previous == "#[cfg(test)]" && line.ends_with("mod tests {") {
-                return count - 1;
-            }
-            previous = line;
-            count += 1;
-        }
-        count
+        let lines: Vec<&str> = self.text.lines().collect();
+        let mut pairs = lines.windows(2);
+        let tests = pairs.position(|it| it[0] == "#[cfg(test)]" && it[1].ends_with("mod tests {"));
+        tests.unwrap_or(lines.len())
     }
 
     /// The violations that a check finds in it, as printed.
@@ -79,11 +73,10 @@ fn without_comment(line: &str) -> &str {
     let mut is_text = false;
     let mut previous = ' ';
     for (at, letter) in line.char_indices() {
-        match letter {
-            '"' if previous != '\\' && previous != '\'' => is_text = !is_text,
-            '/' if previous == '/' && !is_text => return &line[..at - 1],
-            _ => {}
+        if letter == '/' && previous == '/' && !is_text {
+            return &line[..at - 1];
         }
+        is_text ^= letter == '"' && !matches!(previous, '\\' | '\'');
         previous = letter;
     }
     line

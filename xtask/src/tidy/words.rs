@@ -164,66 +164,46 @@ fn holds(text: &str, word: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn found(file: &str, text: &str) -> Vec<String> {
-        Source::new(file.to_owned(), text.to_owned()).found(check)
-    }
+    const PARTS_OF_TIDB: &str =
+        "// TiDB\nlet it = \"tikv_grpc_\";\nuse system::tidb::StatementPages;\n";
+    const NO_PRODUCT: [&str; 2] = ["3: `tidb`: names no database", "2: `tikv`: names no part"];
+
+    /// A file below `crates`, its text, and how its findings begin.
+    const CASES: &[(&str, &str, &[&str])] = &[
+        (
+            "engine/src/worker.rs",
+            "//! MySQL\nlet is_mysql = 1;\nsysbench();\n",
+            &["2: `mysql`: names no database", "3: `sysbench`: names no workload"],
+        ),
+        ("report/src/a.rs", PARTS_OF_TIDB, &NO_PRODUCT),
+        ("runner/src/a.rs", PARTS_OF_TIDB, &NO_PRODUCT),
+        ("generators/src/a.rs", PARTS_OF_TIDB, &NO_PRODUCT),
+        ("analysis/src/a.rs", PARTS_OF_TIDB, &NO_PRODUCT),
+        ("record/src/a.rs", PARTS_OF_TIDB, &NO_PRODUCT),
+        ("system/src/tidb/panels.rs", PARTS_OF_TIDB, &[]),
+        ("workload/src/loading.rs", "let is_mysql = true;\n", &["1: `mysql`: a workload asks"]),
+        // It reads options that another tool has named after a product.
+        ("workload/src/sysbench/settings.rs", "let is_mysql = true;\n", &[]),
+        ("engine/src/worker.rs", "Instant::now();\n", &["1: `instant::now`: only net/clock"]),
+        ("net/src/clock.rs", "Instant::now();\n", &[]),
+        ("plan/src/a.rs", "eprintln!(\"x\");\n", &["1: `eprintln!`: only report and cli print"]),
+        ("plan/src/a.rs", "blueprint!(x);\n", &[]),
+        ("report/src/a.rs", "println!(\"x\");\n", &[]),
+        ("plan/src/a.rs", "#[allow(dead_code)]\n", &["1: `#[allow(`: write #[expect(.., reason"]),
+        ("plan/src/a.rs", "// fixme\n", &["1: `fixme`: finish it"]),
+        ("engine/src/a.rs", "#[cfg(test)]\nmod tests {\n    println!(\"mysql\");\n}\n", &[]),
+    ];
 
     #[test]
-    fn the_engine_names_no_database_and_no_workload() {
-        let found =
-            found("crates/engine/src/worker.rs", "//! MySQL\nlet is_mysql = 1;\nsysbench();\n");
-        assert_eq!(found.len(), 2, "{found:?}");
-        assert!(found[0].starts_with("crates/engine/src/worker.rs:2: `mysql`: names no database"));
-        assert!(
-            found[1].starts_with("crates/engine/src/worker.rs:3: `sysbench`: names no workload")
-        );
-    }
-
-    #[test]
-    fn report_and_runner_name_no_product_and_no_part_of_one() {
-        let text = "// TiDB\nlet it = \"tikv_grpc_\";\nuse system::tidb::StatementPages;\n";
-        for room in ["report", "runner", "generators", "analysis", "record"] {
-            let found = found(&format!("crates/{room}/src/a.rs"), text);
-            assert_eq!(found.len(), 2, "{found:?}");
-            assert!(
-                found[0].contains(":3: `tidb`") && found[1].contains(":2: `tikv`"),
-                "{found:?}"
-            );
+    fn each_room_has_its_words() {
+        for (file, text, expected) in CASES {
+            let source = Source::new(format!("crates/{file}"), (*text).to_owned());
+            let found = source.found(check);
+            let begins = |(found, expected): (&String, &&str)| {
+                found.starts_with(&format!("crates/{file}:{expected}"))
+            };
+            let is_it = found.len() == expected.len() && found.iter().zip(*expected).all(begins);
+            assert!(is_it, "{file}: {found:?}");
         }
-        assert!(found("crates/system/src/tidb/panels.rs", text).is_empty());
-    }
-
-    #[test]
-    fn a_workload_names_no_product_but_in_options_of_other_tools() {
-        let text = "let is_mysql = true;\n";
-        assert_eq!(found("crates/workload/src/loading.rs", text).len(), 1);
-        assert!(found("crates/workload/src/sysbench/settings.rs", text).is_empty());
-    }
-
-    #[test]
-    fn only_the_clock_reads_time() {
-        let text = "let now = Instant::now();\n";
-        assert_eq!(found("crates/engine/src/worker.rs", text).len(), 1);
-        assert!(found("crates/net/src/clock.rs", text).is_empty());
-    }
-
-    #[test]
-    fn eprintln_is_one_finding_and_formatting_is_none() {
-        let room = "crates/plan/src/a.rs";
-        assert_eq!(found(room, "eprintln!(\"x\");\n").len(), 1);
-        assert!(found(room, "blueprint!(x);\n").is_empty());
-        assert!(found("crates/report/src/a.rs", "println!(\"x\");\n").is_empty());
-    }
-
-    #[test]
-    fn allow_attributes_are_findings() {
-        let found = found("crates/plan/src/a.rs", "#[allow(dead_code)]\n");
-        assert!(found[0].contains("#[expect("), "{found:?}");
-    }
-
-    #[test]
-    fn tests_may_use_any_word() {
-        let text = "#[cfg(test)]\nmod tests {\n    println!(\"mysql\");\n}\n";
-        assert!(found("crates/engine/src/a.rs", text).is_empty());
     }
 }

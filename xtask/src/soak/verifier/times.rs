@@ -7,12 +7,9 @@ use record::TrialRecord;
 use super::Evidence;
 use crate::soak::soak_server::AppliedDisturbance;
 
-/// The time that belongs to a trial.
+/// A time, such as that which belongs to a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Span {
-    /// A time after everything that dyno did before it connected this trial's clients, except the idle round trips.
-    pub quiet: Timestamp,
-    /// From the end of the previous trial to the start of the next.
     pub from: Timestamp,
     pub until: Timestamp,
 }
@@ -20,29 +17,25 @@ pub(super) struct Span {
 impl Span {
     /// Whether a disturbance overlaps this time.
     pub(super) fn meets(&self, done: &AppliedDisturbance) -> bool {
-        overlaps(done, self.from, self.until)
+        done.from <= self.until && done.until >= self.from
     }
 }
 
-/// The spans of all trials.
+/// The spans of all trials, each from the end of the previous trial to the start of the next.
 pub(super) fn spans(evidence: &Evidence<'_>) -> Vec<Span> {
-    let mut spans: Vec<Span> = Vec::with_capacity(evidence.trials.len());
-    let mut last_end = evidence.began;
-    for (index, trial) in evidence.trials.iter().enumerate() {
-        let next = evidence.trials[index + 1..].iter().find_map(first_word);
-        let until = next.unwrap_or(evidence.ended);
-        let prepared = trial.phases.iter().filter(|phase| phase.phase < Phase::WarmUp);
-        let prepared = prepared.map(|phase| phase.started + phase.duration);
-        let quiet = prepared.chain([last_end]).max().unwrap_or(last_end);
-        spans.push(Span { quiet, from: last_end, until });
+    let mut from = evidence.began;
+    let trials = evidence.trials.iter().enumerate();
+    let span = trials.map(|(index, trial)| {
+        let later = evidence.trials[index + 1..].iter().flat_map(|trial| &trial.phases);
+        let until = later.map(|phase| phase.started).min().unwrap_or(evidence.ended);
+        let span = Span { from, until };
         // A trial that could not begin has still prepared its data.
-        last_end = load_end(trial).unwrap_or(quiet);
-    }
-    spans
-}
-
-fn first_word(trial: &TrialRecord) -> Option<Timestamp> {
-    trial.phases.iter().map(|phase| phase.started).min()
+        let prepared = trial.phases.iter().filter(|phase| phase.phase < Phase::WarmUp);
+        let prepared = prepared.map(|phase| phase.started + phase.duration).max();
+        from = load_end(trial).or(prepared).unwrap_or(from);
+        span
+    });
+    span.collect()
 }
 
 /// The start of its load on the wall clock: 0 on the trial's clock.
@@ -60,8 +53,4 @@ pub(super) fn load_end(trial: &TrialRecord) -> Option<Timestamp> {
 /// A time on the trial's clock.
 pub(super) fn at(start: Timestamp, offset_ns: Nanos) -> Timestamp {
     start + SignedDuration::from_nanos(i64::try_from(offset_ns).unwrap_or(i64::MAX))
-}
-
-pub(super) fn overlaps(done: &AppliedDisturbance, from: Timestamp, until: Timestamp) -> bool {
-    done.from <= until && done.until >= from
 }
