@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use engine::Stop;
 use plan::Source;
 use record::{Dyno, Run};
-use report::Digest;
+use report::Reading;
 use runner::{Event, Experiment, RunListener, RunOptions};
 use serde_json::Value;
 
@@ -52,7 +52,7 @@ pub(super) fn run(plan: &str, seed: u64) -> anyhow::Result<Run> {
 /// # Errors
 /// As [`run`].
 pub(super) fn report_of(plan: &str, seed: u64) -> anyhow::Result<Value> {
-    Ok(serde_json::from_str(&report::json(&Digest::new(&run(plan, seed)?)))?)
+    Ok(serde_json::from_str(&report::json(&Reading::new(&run(plan, seed)?)))?)
 }
 
 /// An interval of confidence in a report, endless where it has no upper end; `None` where there is none.
