@@ -66,6 +66,7 @@ pub fn check(measured: &Measured<'_>, summary: &Summary) -> Vec<Finding> {
         throughput_change,
         latency_drift,
         unsteadiness,
+        stuck(measured),
         unfinished(measured),
         censored(measured),
         retries(summary),
@@ -198,8 +199,10 @@ fn outages(measured: &Measured<'_>) -> Option<Finding> {
     if let Some(to_ns) = longest.end_ns {
         finding = finding.with("to_ns", Value::Nanos(to_ns));
     }
-    if measured.outages.iter().any(|outage| outage.end_ns.is_none()) {
-        finding = finding.with("more", Value::Text("or more".to_owned()));
+    if let Some(open) = measured.outages.iter().find(|outage| outage.end_ns.is_none()) {
+        finding = finding
+            .with("more", Value::Text("or more".to_owned()))
+            .with("open_ns", Value::Nanos(open.start_ns));
     }
     if count > 1 {
         finding = finding.with("longest_ns", Value::Nanos(length(longest)));
@@ -215,7 +218,7 @@ fn has_lost_connections(measured: &Measured<'_>) -> bool {
 }
 
 /// A statement whose answer dyno did not see may have run or not. The server's count may be higher by one for
-/// each transaction that was unanswered at the end. It may be lower by one for each that was lost, and for each
+/// each transaction that was unanswered at the end, whenever it began. It may be lower by one for each that was lost, and for each
 /// that the server refused before it ran, such as a write on a read-only server. A client that reconnects sends
 /// more than its load, so the check is skipped when connections were lost.
 ///
@@ -230,7 +233,8 @@ fn other_statements(measured: &Measured<'_>) -> Vec<Finding> {
     };
     let errors = measured.total.errors.iter().filter(|(key, _)| may_not_have_run(key));
     let fewer = sum(errors.map(|(_, counts)| counts.total()));
-    let unseen = -clamp(fewer)..=clamp(measured.edges.unanswered.count());
+    let unanswered = sum([measured.edges.unanswered.count(), measured.edges.stuck.since_before]);
+    let unseen = -clamp(fewer)..=clamp(unanswered);
     let (dyno, server) = (counted.by_dyno, counted.by_server);
     let all = difference(server.total(), dyno.total());
     let mut found = Vec::new();
@@ -346,6 +350,29 @@ fn unsteadiness(measured: &Measured<'_>, summary: &Summary) -> Option<Finding> {
     let allowed = VARIATION_MAX.hypot(schedule::variation(measured, summary)?);
     (variation > allowed)
         .then(|| Finding::new(Code::Unsteady).with("variation", Value::Part(variation)))
+}
+
+/// Clients that have waited for long for an answer that did not come.
+fn stuck(measured: &Measured<'_>) -> Option<Finding> {
+    let stuck = &measured.edges.stuck;
+    let mut finding = Finding::new(Code::StuckClients)
+        .with("stuck", Value::Small(stuck.clients.min(measured.clients as u64)))
+        .with("clients", Value::Small(measured.clients as u64))
+        .with("age_ns", Value::Nanos(stuck.age_ns));
+    let mut operations = measured.operations.iter();
+    let mut transactions = operations.by_ref().filter(|it| it.kind == OperationKind::Transaction);
+    let only = transactions.next().filter(|_| transactions.next().is_none());
+    let statement = match stuck.statement.as_str() {
+        "" => only.map(|it| it.name.clone()),
+        statement => Some(statement.to_owned()),
+    };
+    if let Some(statement) = statement {
+        finding = finding.with("statement", Value::Text(statement));
+    }
+    if stuck.since_before > 0 {
+        finding = finding.with("since_before", Value::Small(stuck.since_before));
+    }
+    (!stuck.is_empty()).then_some(finding)
 }
 
 fn unfinished(measured: &Measured<'_>) -> Option<Finding> {

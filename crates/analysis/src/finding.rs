@@ -131,6 +131,8 @@ pub enum Code {
     NeverSteady,
     /// A figure did not become as precise as the measuring was to make it.
     PrecisionMissed,
+    /// Clients had waited for long for an answer when the load gave them up.
+    StuckClients,
     /// Some requests were never answered. They count with the time that they had waited, a lower bound of their
     /// latency.
     Unfinished,
@@ -221,6 +223,7 @@ impl Code {
             Self::PrecisionMissed => ("precision-missed", Note),
             Self::OtherStatements => ("other-statements", Doubtful),
             Self::FewerStatements => ("fewer-statements", Doubtful),
+            Self::StuckClients => ("stuck-clients", Doubtful),
             Self::Unfinished => ("unfinished", Doubtful),
             Self::CensoredPercentiles => ("censored-percentiles", Doubtful),
             Self::TooFewValues => ("few-values", Doubtful),

@@ -21,6 +21,13 @@ pub struct ClientHandle {
     server: Cell<ServerChoice>,
 }
 
+/// The end of the client's future, whose connection is dropped before its handle.
+impl Drop for ClientHandle {
+    fn drop(&mut self) {
+        self.state.client_ended(self.local);
+    }
+}
+
 impl ClientHandle {
     pub(crate) fn new(local: usize, state: Rc<WorkerState>) -> Self {
         Self { local, state, issued: 0, ended_ns: None, server: Cell::default() }

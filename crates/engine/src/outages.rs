@@ -81,15 +81,15 @@ impl Outages {
 
     /// Adds the stalls: times before `end` in which no transaction succeeded although one waited for its answer, and
     /// which are too long for chance. Time in which the load generator itself did not run, `own`, does not make a stall.
-    /// Returns how long they lasted from `window_start` to `end` together, and whether the last one had no end.
+    /// Returns how long they lasted from `window_start` to `end` together, and when the last one began if it had no end.
     pub(crate) fn add_stalls(
         &mut self,
         quiet: &Quiet,
         own: &[GeneratorStall],
         (window_start, end): (Nanos, Nanos),
         successes: u64,
-    ) -> (Nanos, bool) {
-        let (mut stalled_ns, mut is_open) = (0, false);
+    ) -> (Nanos, Option<Nanos>) {
+        let (mut stalled_ns, mut open_since) = (0, None);
         for time in &quiet.0 {
             let Some(start) = time.stalled_since() else { continue };
             let until = time.end.unwrap_or(end).min(end);
@@ -103,10 +103,10 @@ impl Outages {
                 continue;
             }
             stalled_ns += length_from(start.max(window_start));
-            is_open = time.end.is_none();
+            open_since = time.end.is_none().then_some(start);
             self.join(Outage { start_ns: start, end_ns: time.end, failures: 0, reconnects: 0 });
         }
-        (stalled_ns, is_open)
+        (stalled_ns, open_since)
     }
 
     /// Adds an outage, as one with those that it overlaps.
@@ -219,7 +219,7 @@ mod tests {
         ]);
         assert_eq!(
             all.add_stalls(&times, &[], (3 * S + S / 2, 10 * S), 1_000),
-            (2 * S + S / 2, true)
+            (2 * S + S / 2, Some(8 * S))
         );
         let stall = |start_ns, end_ns| Outage { start_ns, end_ns, failures: 0, reconnects: 0 };
         assert_eq!(all.changed().unwrap(), [stall(3 * S, Some(4 * S)), stall(8 * S, None)]);
@@ -230,7 +230,7 @@ mod tests {
         // One in 0.9 s on average: 3 s without one are nothing special.
         let mut all = Outages::default();
         let times = quiet(&[(2 * S, Some(5 * S), Some(2 * S))]);
-        assert_eq!(all.add_stalls(&times, &[], (0, 30 * S), 30), (0, false));
+        assert_eq!(all.add_stalls(&times, &[], (0, 30 * S), 30), (0, None));
         assert_eq!(all.changed(), None);
     }
 
@@ -241,12 +241,12 @@ mod tests {
         // Stopped from 2 s to 4.5 s, and from 8 s on.
         let times = quiet(&[(2 * S, Some(5 * S), Some(2 * S)), (8 * S, None, Some(8 * S))]);
         let stops = [own(2 * S, 4 * S + S / 2), own(8 * S, 11 * S)];
-        assert_eq!(all.add_stalls(&times, &stops, (0, 10 * S), 1_000), (0, false));
+        assert_eq!(all.add_stalls(&times, &stops, (0, 10 * S), 1_000), (0, None));
         assert_eq!(all.changed(), None);
         // Of 3 s without a success, 2 are not its own.
         let stops = [own(3 * S, 4 * S)];
         let times = quiet(&[(2 * S, Some(5 * S), Some(2 * S))]);
-        assert_eq!(all.add_stalls(&times, &stops, (3 * S, 10 * S), 1_000), (S, false));
+        assert_eq!(all.add_stalls(&times, &stops, (3 * S, 10 * S), 1_000), (S, None));
         let outage = Outage { start_ns: 2 * S, end_ns: Some(5 * S), failures: 0, reconnects: 0 };
         assert_eq!(all.changed().unwrap(), [outage]);
     }

@@ -21,8 +21,10 @@ use crate::task::{Ready, Task, TaskId};
 use crate::{Clock, Nanos};
 
 mod sleep;
+mod unanswered;
 
 pub use sleep::Sleep;
+use unanswered::Unanswered;
 
 /// Sockets that the kernel may report in one wait.
 const EVENTS_PER_WAIT: usize = 256;
@@ -56,6 +58,7 @@ struct Shared {
     draft: Cell<Vec<u8>>,
     connect_queue: ConnectQueue,
     coarse_timers: CoarseTimers,
+    unanswered: Unanswered,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -125,6 +128,7 @@ impl Runtime {
             draft: Cell::default(),
             connect_queue: ConnectQueue::default(),
             coarse_timers: CoarseTimers::default(),
+            unanswered: Unanswered::default(),
         });
         let events = Events::with_capacity(EVENTS_PER_WAIT);
         Ok(Self {

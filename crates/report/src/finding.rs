@@ -148,8 +148,8 @@ fn words(code: Code) -> (&'static str, &'static str, &'static str) {
             "The system was away for a while",
             "no transaction succeeded, or clients had lost their connections; throughput counts that time, and in \
              a closed loop percentiles hardly show it, because hardly anything was sent",
-            "{total_ns}[ {more}][ in {outages} outages, the longest for {longest_ns}], from {from_ns}\
-             [ to {to_ns}][, {reconnects:reconnect|reconnects}]",
+            "{total_ns}[ {more}][ in {outages} outages, the longest for {longest_ns}], from {from_ns}[ to {to_ns}]\
+             [, {reconnects:reconnect|reconnects}][; no answer came from {open_ns} on, it had not ended]",
         ),
         Code::MemberExited => (
             "A server of the system exited, and the others went on",
@@ -329,6 +329,13 @@ fn words(code: Code) -> (&'static str, &'static str, &'static str) {
             "not all of the load reached it, or it counts in another way; look at the trial's cross-check",
             "{difference:statement|statements}",
         ),
+        Code::StuckClients => (
+            "Clients waited in vain for an answer",
+            "they did nothing else in that time, so the load was that of fewer clients; look on the server at what they \
+             wait for, such as a lock",
+            "{stuck} of {clients:client|clients}, for {age_ns}[, the answer to `{statement}`]\
+             [, {since_before} since the warm-up]",
+        ),
         Code::Unfinished => (
             "Transactions were never answered",
             "their latencies are not known: figures that depend on them are lower bounds (≥)",
@@ -462,8 +469,10 @@ mod tests {
         let several = [to, ("longest_ns", Value::Nanos(3_000_000_000))];
         let longest = "5.00 s in 2 outages, the longest for 3.00 s, from 1.00 s to 4.00 s";
         assert_eq!(outages(&several), longest);
-        let open = [("more", Value::Text("or more".to_owned()))];
-        assert_eq!(outages(&open), "5.00 s or more, from 1.00 s");
+        let since = ("open_ns", Value::Nanos(1_000_000_000));
+        let open = [("more", Value::Text("or more".to_owned())), since];
+        let told = "5.00 s or more, from 1.00 s; no answer came from 1.00 s on, it had not ended";
+        assert_eq!(outages(&open), told);
     }
 
     #[test]

@@ -49,6 +49,7 @@ pub(crate) fn is_expected(trial: &Trial<'_>, code: Code) -> bool {
             | Code::WarmUpShort
             | Code::Unsteady
             | Code::NeverSteady
+            | Code::StuckClients
             | Code::Unfinished
             | Code::CensoredPercentiles
             | Code::TooFewValues

@@ -156,6 +156,7 @@ fn an_outage_is_reported_and_explains_idle_clients() {
             ("from_ns", Value::Nanos(10)),
             ("to_ns", Value::Nanos(40)),
             ("more", Value::Text("or more".to_owned())),
+            ("open_ns", Value::Nanos(90)),
             ("longest_ns", Value::Nanos(30)),
             ("reconnects", Value::Count(3)),
         ],
@@ -230,6 +231,30 @@ fn unexplained_server_statements_are_a_finding() {
     };
     let found = check(&input, &summarize(&input));
     assert_eq!(found, [unanswered(1)]);
+}
+
+#[test]
+fn a_statement_that_hangs_since_the_warm_up_is_dynos_own_and_told() {
+    let trial = seconds_of(&[20, 20, 20]);
+    let mut edges = Edges::new(2);
+    edges.stuck.add(12_300, true, "UPDATE t");
+    let input = Measured {
+        edges: &edges,
+        percentiles: &[50.0],
+        statements: differing(0, 1, 0),
+        ..trial.measured()
+    };
+    let told = finding(
+        Code::StuckClients,
+        &[
+            ("stuck", Value::Small(1)),
+            ("clients", Value::Small(2)),
+            ("age_ns", Value::Nanos(12_300)),
+            ("statement", Value::Text("UPDATE t".to_owned())),
+            ("since_before", Value::Small(1)),
+        ],
+    );
+    assert_eq!(check(&input, &summarize(&input)), [told]);
 }
 
 #[test]

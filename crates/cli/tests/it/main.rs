@@ -57,6 +57,7 @@ mod seek;
 mod server;
 mod sqlite_restore;
 mod sshd;
+mod stuck;
 mod terminal;
 mod tidb;
 mod tidb_cluster;

@@ -8,6 +8,7 @@ use std::task::{Poll, ready};
 use measure::{ErrorClass, Failure, Traffic};
 use net::{Stream, Timeout};
 
+use super::asked::Asked;
 use super::codec::{
     BoundTypes, Escapes, Malformed, MessageLimit, PacketReader, Reply, ReplyProgress, ServerError,
     TextTemplate, capability, command, status,
@@ -42,6 +43,8 @@ pub(crate) struct Session {
     pub(crate) reply: Reply,
     pub(super) packet_reader: Box<PacketReader>,
     pub(super) statements: Vec<PreparedStatement>,
+    /// The request whose answer it has awaited last.
+    pub(super) asked: Asked,
     pub(super) traffic: Traffic,
     /// The time-out of an answer.
     pub(super) timeout: Option<Timeout>,
@@ -54,6 +57,17 @@ pub(crate) struct Session {
 // In a debug build, sockets have more fields.
 #[cfg(not(debug_assertions))]
 const _: () = assert!(size_of::<Session>() == 4 * 64, "as its documentation says");
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        if self.awaits_answer
+            && !self.is_broken
+            && let Some(text) = self.asked_text()
+        {
+            self.stream.handle().note_unanswered(text);
+        }
+    }
+}
 
 impl fmt::Debug for Session {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
