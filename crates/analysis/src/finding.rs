@@ -74,6 +74,10 @@ pub enum Code {
     Outages,
     /// A server of the system exited before the end of the window, and the others went on.
     MemberExited,
+    /// Connections broke while the system answered others.
+    ConnectionsLost,
+    /// The server closed connections that waited for the next transaction.
+    IdleConnectionsClosed,
     /// Some clients left early, and the others had less competition.
     ClientsLeft,
     EveryClientLeft,
@@ -193,6 +197,8 @@ impl Code {
             Self::NothingMeasured => ("nothing-measured", Invalid),
             Self::Outages => ("outages", Doubtful),
             Self::MemberExited => ("member-exited", Doubtful),
+            Self::ConnectionsLost => ("connections-lost", Doubtful),
+            Self::IdleConnectionsClosed => ("idle-connections-closed", Doubtful),
             Self::ClientsLeft => ("clients-left", Invalid),
             Self::EveryClientLeft => ("every-client-left", Invalid),
             Self::Failures => ("failures", Doubtful),

@@ -157,6 +157,19 @@ impl ClientHandle {
         self.server.set(choice);
     }
 
+    /// This client has a new connection in place of one that the server had closed while no request was under way.
+    pub fn replaced_idle_connection(&mut self) {
+        let is_moved = self.server.get_mut().is_moved();
+        self.state.replaced_idle_connection(is_moved);
+    }
+
+    /// Counts the statements that set up a connection, if the load has begun: they are of no transaction.
+    pub fn count_setup(&self, statements: usize) {
+        if self.issued > 0 {
+            (0..statements).for_each(|_| self.state.count(OperationKind::Other));
+        }
+    }
+
     /// This client has a new connection that is ready for transactions.
     pub fn reconnected(&mut self) {
         let is_moved = self.server.get_mut().is_moved();

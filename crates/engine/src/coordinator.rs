@@ -107,7 +107,11 @@ impl<'a> Coordinator<'a> {
             self.poll_state()?;
         }
         self.hand_on()?;
-        let quiet = self.ends.quiet.take().filter(|_| !self.offer.runs_once).unwrap_or_default();
+        let quiet = self.ends.quiet.take().filter(|_| !self.offer.runs_once);
+        if let Some(quiet) = &quiet {
+            self.outages.bound_by(quiet, self.window_end);
+        }
+        let quiet = quiet.unwrap_or_default();
         let (start, end) = (self.control.window.start_or_never(), self.window_end);
         let own = self.observer.own_stalls();
         self.stalled = self.outages.add_stalls(&quiet, &own, (start, end), self.successes);

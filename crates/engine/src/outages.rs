@@ -5,7 +5,7 @@ use measure::{GeneratorStall, Outage};
 use net::Nanos;
 use serde::{Deserialize, Serialize};
 
-use crate::quiet::Quiet;
+use crate::quiet::{QUIET_MIN_NS, Quiet};
 
 /// After this many outages the last one is extended, to bound memory when connections break all the time.
 const OUTAGES_MAX: usize = 1_000;
@@ -79,6 +79,16 @@ impl Outages {
         }
     }
 
+    /// Bounds outages of lost connections by the times in which no transaction succeeded; `end` is that of the load. A client
+    /// without a connection may have no turn for long, so until it is back the system may answer others: one that does so
+    /// is not away. Shorter ones than the times that are known of stay as they are.
+    pub(crate) fn bound_by(&mut self, quiet: &Quiet, end: Nanos) {
+        let bounded: Vec<Outage> =
+            self.all.iter().flat_map(|outage| bounded_by(outage, quiet, end)).collect();
+        self.are_new |= bounded != self.all;
+        self.all = bounded;
+    }
+
     /// Adds the stalls: times before `end` in which no transaction succeeded although one waited for its answer, and
     /// which are too long for chance. Time in which the load generator itself did not run, `own`, does not make a stall.
     /// Returns how long they lasted from `window_start` to `end` together, and when the last one began if it had no end.
@@ -133,6 +143,29 @@ impl Outages {
     pub(crate) fn changed(&mut self) -> Option<&[Outage]> {
         std::mem::take(&mut self.are_new).then_some(&self.all)
     }
+}
+
+/// The parts of an outage in which nothing was answered; without any, what is left of it is a lost connection.
+fn bounded_by(outage: &Outage, quiet: &Quiet, end: Nanos) -> Vec<Outage> {
+    let until = outage.end_ns.unwrap_or(end);
+    if until.saturating_sub(outage.start_ns) < QUIET_MIN_NS {
+        return vec![*outage];
+    }
+    let mut parts = Vec::new();
+    for time in quiet.0.iter().filter(|time| time.waits_since.is_some()) {
+        let start_ns = time.start.max(outage.start_ns);
+        if start_ns >= time.end.unwrap_or(Nanos::MAX).min(until) {
+            continue;
+        }
+        let end_ns = time.end.into_iter().chain(outage.end_ns).min();
+        parts.push(Outage { start_ns, end_ns, failures: 0, reconnects: 0 });
+    }
+    if parts.is_empty() {
+        let end_ns = Some(outage.start_ns);
+        parts.push(Outage { start_ns: outage.start_ns, end_ns, failures: 0, reconnects: 0 });
+    }
+    (parts[0].failures, parts[0].reconnects) = (outage.failures, outage.reconnects);
+    parts
 }
 
 #[cfg(test)]
@@ -249,6 +282,32 @@ mod tests {
         assert_eq!(all.add_stalls(&times, &stops, (3 * S, 10 * S), 1_000), (S, None));
         let outage = Outage { start_ns: 2 * S, end_ns: Some(5 * S), failures: 0, reconnects: 0 };
         assert_eq!(all.changed().unwrap(), [outage]);
+    }
+
+    #[test]
+    fn a_system_that_answers_others_is_not_away_until_the_client_is_back() {
+        let outage = |start_ns, end_ns, failures| Outage {
+            start_ns,
+            end_ns,
+            failures,
+            reconnects: failures,
+        };
+        let bounded =
+            |end_ns, times: &[_]| bounded_by(&outage(2 * S, end_ns, 1), &quiet(times), 12 * S);
+        // Nothing but the client's own next turn was late, or no other request waited.
+        assert_eq!(bounded(Some(11 * S), &[]), [outage(2 * S, Some(2 * S), 1)]);
+        assert_eq!(bounded(None, &[]), [outage(2 * S, Some(2 * S), 1)]);
+        let idle = (5 * S, Some(7 * S), None);
+        assert_eq!(bounded(Some(11 * S), &[idle]), [outage(2 * S, Some(2 * S), 1)]);
+        // The last answer before it came after its request was sent; then the system was away for three seconds.
+        let away = (2 * S + 1, Some(5 * S), Some(2 * S));
+        assert_eq!(bounded(Some(11 * S), &[away]), [outage(2 * S + 1, Some(5 * S), 1)]);
+        let again = (9 * S, None, Some(9 * S));
+        let twice = [outage(2 * S + 1, Some(5 * S), 1), outage(9 * S, None, 0)];
+        assert_eq!(bounded(None, &[away, again]), twice);
+        // Too short to know whether others were answered.
+        let short = Some(2 * S + S / 10);
+        assert_eq!(bounded(short, &[]), [outage(2 * S, short, 1)]);
     }
 
     #[test]

@@ -377,6 +377,17 @@ impl WorkerState {
         self.emit(ConnectionEvent::Reconnected);
     }
 
+    /// As [`WorkerState::reconnected`], where the system was not away.
+    #[cold]
+    pub(crate) fn replaced_idle_connection(&self, is_moved: bool) {
+        let now = self.handle.now();
+        self.counting_at(now, now, |tally| {
+            tally.reconnects += 1;
+            tally.idle_reconnects += 1;
+            tally.moves += u64::from(is_moved);
+        });
+    }
+
     pub(crate) fn back(&self) {
         self.emit(ConnectionEvent::Back);
     }

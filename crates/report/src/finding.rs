@@ -174,6 +174,17 @@ fn words(code: Code) -> (&'static str, &'static str, &'static str) {
         Code::NothingMeasured => {
             ("Nothing succeeded", "no transaction ended well in the measured time", "")
         }
+        Code::ConnectionsLost => (
+            "Connections broke during transactions",
+            "others were answered at that time, so the system was not away; its log may say why",
+            "{connections:connection|connections}, {reconnects:reconnect|reconnects}",
+        ),
+        Code::IdleConnectionsClosed => (
+            "The server closed idle connections",
+            "their clients connected again for the next transaction, whose latency has that in it; let the server wait \
+             for longer (wait_timeout), or let clients pause for less",
+            "{reconnects:reconnect|reconnects}",
+        ),
         Code::EveryClientLeft => (
             "Every client left early",
             "nothing was sent any more after the last one",
@@ -212,7 +223,8 @@ fn words(code: Code) -> (&'static str, &'static str, &'static str) {
             "A generator of the load was lost",
             "from then on the load was smaller, or it ended; what that generator had not reported yet is missing, and \
              so are its transactions in flight; run the trial again",
-            "{subject} at {at_ns}[, {absent_ns} before the end of the measured time, {absent} of it]: {reason}",
+            "{subject} at {at_ns}[, {absent_ns} before the end of the measured time, {absent} of it]: {reason}\
+             [; the server counted up to {unreported:statement|statements} of it that are in no figure]",
         ),
         Code::GeneratorClock => (
             "The clock of a generator's host is not sure",

@@ -165,6 +165,19 @@ fn an_outage_is_reported_and_explains_idle_clients() {
 }
 
 #[test]
+fn connections_that_broke_while_others_were_answered_are_no_outage() {
+    let outages = [Outage { start_ns: 10, end_ns: Some(10), failures: 2, reconnects: 1 }];
+    let mut trial = seconds_of(&[20, 20, 20]);
+    trial.total.idle_reconnects = 3;
+    let input = Measured { outages: &outages, percentiles: &[50.0], ..trial.measured() };
+    let lost = [("connections", Value::Count(2)), ("reconnects", Value::Count(1))];
+    let closed = [("reconnects", Value::Count(3))];
+    let expected =
+        [finding(Code::ConnectionsLost, &lost), finding(Code::IdleConnectionsClosed, &closed)];
+    assert_eq!(check(&input, &summarize(&input)), expected);
+}
+
+#[test]
 fn a_server_that_exits_before_the_end_of_the_window_makes_the_trial_doubtful() {
     let exit = |member: &str, at_ns| MemberExit {
         member: member.to_owned(),

@@ -33,6 +33,7 @@ mod hostile;
 mod hostile_reflection;
 mod hostile_service;
 mod hostile_tls;
+mod idle_closes;
 mod logins;
 mod logins_tidb;
 mod mariadb;

@@ -7,8 +7,8 @@ use std::rc::Rc;
 
 use super::session::Session;
 
-/// Bytes of the start of a text that a session keeps.
-const START_BYTES: usize = 30;
+/// Bytes of the start of a text that a session keeps: the first word of most. What reads or writes rows is prepared.
+const START_BYTES: usize = 6;
 /// Bytes of the text of a prepared statement that are kept.
 const TEXT_BYTES: usize = 200;
 
