@@ -58,6 +58,8 @@ pub fn check(measured: &Measured<'_>, summary: &Summary) -> Vec<Finding> {
         ending(measured),
         (summary.transactions == 0).then(|| Finding::new(Code::NothingMeasured)),
         outages(measured),
+        connections_lost(measured),
+        idle_connections_closed(measured),
         clients_lost(measured),
         failures(summary),
         rate_missed,
@@ -66,6 +68,7 @@ pub fn check(measured: &Measured<'_>, summary: &Summary) -> Vec<Finding> {
         throughput_change,
         latency_drift,
         unsteadiness,
+        stuck(measured),
         unfinished(measured),
         censored(measured),
         retries(summary),
@@ -188,26 +191,40 @@ fn ending(measured: &Measured<'_>) -> Option<Finding> {
 /// The total of all outages, and where the longest one lies.
 fn outages(measured: &Measured<'_>) -> Option<Finding> {
     let length = |outage: &Outage| outage.length_ns(measured.load_end_ns);
-    let longest = measured.outages.iter().max_by_key(|outage| length(outage))?;
-    let reconnects = sum(measured.outages.iter().map(|outage| outage.reconnects));
-    let count = measured.outages.len() as u64;
+    let away = || measured.outages.iter().filter(|outage| outage.is_away());
+    let longest = away().max_by_key(|outage| length(outage))?;
+    let reconnects = sum(away().map(|outage| outage.reconnects));
+    let count = away().count() as u64;
     let mut finding = Finding::new(Code::Outages)
         .with("outages", Value::Small(count))
-        .with("total_ns", Value::Nanos(sum(measured.outages.iter().map(length))))
+        .with("total_ns", Value::Nanos(sum(away().map(length))))
         .with("from_ns", Value::Nanos(longest.start_ns));
     if let Some(to_ns) = longest.end_ns {
         finding = finding.with("to_ns", Value::Nanos(to_ns));
     }
-    if measured.outages.iter().any(|outage| outage.end_ns.is_none()) {
-        finding = finding.with("more", Value::Text("or more".to_owned()));
+    if let Some(open) = away().find(|outage| outage.end_ns.is_none()) {
+        finding = finding
+            .with("more", Value::Text("or more".to_owned()))
+            .with("open_ns", Value::Nanos(open.start_ns));
     }
     if count > 1 {
         finding = finding.with("longest_ns", Value::Nanos(length(longest)));
     }
-    if has_lost_connections(measured) {
+    if away().any(|outage| outage.failures > 0) {
         finding = finding.with("reconnects", Value::Count(reconnects));
     }
     Some(finding)
+}
+
+/// Connections that broke while others were answered.
+fn connections_lost(measured: &Measured<'_>) -> Option<Finding> {
+    let lost = || measured.outages.iter().filter(|outage| !outage.is_away());
+    let connections = sum(lost().map(|outage| outage.failures));
+    (connections > 0).then(|| {
+        Finding::new(Code::ConnectionsLost)
+            .with("connections", Value::Count(connections))
+            .with("reconnects", Value::Count(sum(lost().map(|outage| outage.reconnects))))
+    })
 }
 
 fn has_lost_connections(measured: &Measured<'_>) -> bool {
@@ -215,9 +232,9 @@ fn has_lost_connections(measured: &Measured<'_>) -> bool {
 }
 
 /// A statement whose answer dyno did not see may have run or not. The server's count may be higher by one for
-/// each transaction that was unanswered at the end. It may be lower by one for each that was lost, and for each
-/// that the server refused before it ran, such as a write on a read-only server. A client that reconnects sends
-/// more than its load, so the check is skipped when connections were lost.
+/// each transaction that was unanswered at the end, whenever it began, and by all that a lost generator has not reported.
+/// It may be lower by one for each that was lost, and for each that the server refused before it ran, such as a write on a
+/// read-only server. A client that reconnects sends more than its load, so the check is skipped when connections were lost.
 ///
 /// When the sums agree, more reads may hide missing writes, or the reverse. Missing reads or writes alone are no
 /// finding then: a server may count a statement such as SHOW among the others.
@@ -230,7 +247,9 @@ fn other_statements(measured: &Measured<'_>) -> Vec<Finding> {
     };
     let errors = measured.total.errors.iter().filter(|(key, _)| may_not_have_run(key));
     let fewer = sum(errors.map(|(_, counts)| counts.total()));
-    let unseen = -clamp(fewer)..=clamp(measured.edges.unanswered.count());
+    let unanswered = sum([measured.edges.unanswered.count(), measured.edges.stuck.since_before]);
+    let has_lost_generators = measured.generators.iter().any(|part| part.lost.is_some());
+    let unseen = -clamp(fewer)..=if has_lost_generators { i64::MAX } else { clamp(unanswered) };
     let (dyno, server) = (counted.by_dyno, counted.by_server);
     let all = difference(server.total(), dyno.total());
     let mut found = Vec::new();
@@ -256,6 +275,13 @@ fn clamp(count: u64) -> i64 {
 
 fn difference(server: u64, dyno: u64) -> i64 {
     clamp(server).saturating_sub(clamp(dyno))
+}
+
+/// Connections that the server had closed when their client had the next transaction.
+fn idle_connections_closed(measured: &Measured<'_>) -> Option<Finding> {
+    let closed = measured.total.idle_reconnects;
+    (closed > 0)
+        .then(|| Finding::new(Code::IdleConnectionsClosed).with("reconnects", Value::Count(closed)))
 }
 
 fn clients_lost(measured: &Measured<'_>) -> Option<Finding> {
@@ -346,6 +372,29 @@ fn unsteadiness(measured: &Measured<'_>, summary: &Summary) -> Option<Finding> {
     let allowed = VARIATION_MAX.hypot(schedule::variation(measured, summary)?);
     (variation > allowed)
         .then(|| Finding::new(Code::Unsteady).with("variation", Value::Part(variation)))
+}
+
+/// Clients that have waited for long for an answer that did not come.
+fn stuck(measured: &Measured<'_>) -> Option<Finding> {
+    let stuck = &measured.edges.stuck;
+    let mut finding = Finding::new(Code::StuckClients)
+        .with("stuck", Value::Small(stuck.clients.min(measured.clients as u64)))
+        .with("clients", Value::Small(measured.clients as u64))
+        .with("age_ns", Value::Nanos(stuck.age_ns));
+    let mut operations = measured.operations.iter();
+    let mut transactions = operations.by_ref().filter(|it| it.kind == OperationKind::Transaction);
+    let only = transactions.next().filter(|_| transactions.next().is_none());
+    let statement = match stuck.statement.as_str() {
+        "" => only.map(|it| it.name.clone()),
+        statement => Some(statement.to_owned()),
+    };
+    if let Some(statement) = statement {
+        finding = finding.with("statement", Value::Text(statement));
+    }
+    if stuck.since_before > 0 {
+        finding = finding.with("since_before", Value::Small(stuck.since_before));
+    }
+    (!stuck.is_empty()).then_some(finding)
 }
 
 fn unfinished(measured: &Measured<'_>) -> Option<Finding> {

@@ -74,6 +74,10 @@ pub enum Code {
     Outages,
     /// A server of the system exited before the end of the window, and the others went on.
     MemberExited,
+    /// Connections broke while the system answered others.
+    ConnectionsLost,
+    /// The server closed connections that waited for the next transaction.
+    IdleConnectionsClosed,
     /// Some clients left early, and the others had less competition.
     ClientsLeft,
     EveryClientLeft,
@@ -131,6 +135,8 @@ pub enum Code {
     NeverSteady,
     /// A figure did not become as precise as the measuring was to make it.
     PrecisionMissed,
+    /// Clients had waited for long for an answer when the load gave them up.
+    StuckClients,
     /// Some requests were never answered. They count with the time that they had waited, a lower bound of their
     /// latency.
     Unfinished,
@@ -191,6 +197,8 @@ impl Code {
             Self::NothingMeasured => ("nothing-measured", Invalid),
             Self::Outages => ("outages", Doubtful),
             Self::MemberExited => ("member-exited", Doubtful),
+            Self::ConnectionsLost => ("connections-lost", Doubtful),
+            Self::IdleConnectionsClosed => ("idle-connections-closed", Doubtful),
             Self::ClientsLeft => ("clients-left", Invalid),
             Self::EveryClientLeft => ("every-client-left", Invalid),
             Self::Failures => ("failures", Doubtful),
@@ -221,6 +229,7 @@ impl Code {
             Self::PrecisionMissed => ("precision-missed", Note),
             Self::OtherStatements => ("other-statements", Doubtful),
             Self::FewerStatements => ("fewer-statements", Doubtful),
+            Self::StuckClients => ("stuck-clients", Doubtful),
             Self::Unfinished => ("unfinished", Doubtful),
             Self::CensoredPercentiles => ("censored-percentiles", Doubtful),
             Self::TooFewValues => ("few-values", Doubtful),

@@ -16,6 +16,9 @@ const EMFILE: i32 = 24;
 /// The code of a failure to connect to an address at which nothing listens.
 pub const REFUSED: &str = "refused";
 
+/// The code of a failure of a statement that was not begun, because the server had closed the connection before.
+pub const CLOSED_WHILE_IDLE: &str = "closed-while-idle";
+
 /// One address of a server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Address {

@@ -29,7 +29,7 @@ mod value;
 #[cfg(test)]
 mod virtual_peer;
 
-pub use address::{Address, REFUSED};
+pub use address::{Address, CLOSED_WHILE_IDLE, REFUSED};
 pub use capabilities::Capabilities;
 pub use counters::{Incomparable, ServerCounters, ServerCounts};
 pub use dialect::{Dialect, Isolation, ParameterType};

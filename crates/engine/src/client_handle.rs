@@ -21,6 +21,13 @@ pub struct ClientHandle {
     server: Cell<ServerChoice>,
 }
 
+/// The end of the client's future, whose connection is dropped before its handle.
+impl Drop for ClientHandle {
+    fn drop(&mut self) {
+        self.state.client_ended(self.local);
+    }
+}
+
 impl ClientHandle {
     pub(crate) fn new(local: usize, state: Rc<WorkerState>) -> Self {
         Self { local, state, issued: 0, ended_ns: None, server: Cell::default() }
@@ -148,6 +155,19 @@ impl ClientHandle {
         let mut choice = self.server.get();
         choice.refused(self.now(), servers);
         self.server.set(choice);
+    }
+
+    /// This client has a new connection in place of one that the server had closed while no request was under way.
+    pub fn replaced_idle_connection(&mut self) {
+        let is_moved = self.server.get_mut().is_moved();
+        self.state.replaced_idle_connection(is_moved);
+    }
+
+    /// Counts the statements that set up a connection, if the load has begun: they are of no transaction.
+    pub fn count_setup(&self, statements: usize) {
+        if self.issued > 0 {
+            (0..statements).for_each(|_| self.state.count(OperationKind::Other));
+        }
     }
 
     /// This client has a new connection that is ready for transactions.

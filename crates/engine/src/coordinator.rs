@@ -36,8 +36,8 @@ pub(crate) struct Coordinator<'a> {
     successes: u64,
     failed: u64,
     errors: BTreeMap<ErrorKey, u64>,
-    /// How long no transaction succeeded in the window, and whether that lasted to its end.
-    stalled: (Nanos, bool),
+    /// How long no transaction succeeded in the window, and since when if that lasted to its end.
+    stalled: (Nanos, Option<Nanos>),
     window_end: Nanos,
     has_ended: bool,
     outages: Outages,
@@ -76,7 +76,7 @@ impl<'a> Coordinator<'a> {
             successes: 0,
             failed: 0,
             errors: BTreeMap::new(),
-            stalled: (0, false),
+            stalled: (0, None),
             window_end: 0,
             has_ended: false,
             outages: Outages::default(),
@@ -107,7 +107,11 @@ impl<'a> Coordinator<'a> {
             self.poll_state()?;
         }
         self.hand_on()?;
-        let quiet = self.ends.quiet.take().filter(|_| !self.offer.runs_once).unwrap_or_default();
+        let quiet = self.ends.quiet.take().filter(|_| !self.offer.runs_once);
+        if let Some(quiet) = &quiet {
+            self.outages.bound_by(quiet, self.window_end);
+        }
+        let quiet = quiet.unwrap_or_default();
         let (start, end) = (self.control.window.start_or_never(), self.window_end);
         let own = self.observer.own_stalls();
         self.stalled = self.outages.add_stalls(&quiet, &own, (start, end), self.successes);
@@ -397,7 +401,7 @@ impl<'a> Coordinator<'a> {
     fn end_by_plan(&self) -> LoadEnd {
         let start = self.control.window.start().unwrap_or(self.window_end);
         let window_ns = self.window_end.saturating_sub(start);
-        let (stalled_ns, is_open) = self.stalled;
+        let (stalled_ns, since_ns) = self.stalled;
         if self.successes == 0 {
             let most = self.errors.iter().max_by_key(|(_, count)| **count);
             let failure = |(key, _): (&ErrorKey, _)| {
@@ -408,8 +412,8 @@ impl<'a> Coordinator<'a> {
                 })
             };
             LoadEnd::NoSuccess { failed: self.failed, most: most.map(failure) }
-        } else if is_open || stalled_ns * 2 >= window_ns.max(1) {
-            LoadEnd::Stalled { stalled_ns, window_ns }
+        } else if since_ns.is_some() || stalled_ns * 2 >= window_ns.max(1) {
+            LoadEnd::Stalled { stalled_ns, window_ns, since_ns }
         } else {
             LoadEnd::Complete
         }

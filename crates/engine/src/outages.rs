@@ -5,7 +5,7 @@ use measure::{GeneratorStall, Outage};
 use net::Nanos;
 use serde::{Deserialize, Serialize};
 
-use crate::quiet::Quiet;
+use crate::quiet::{QUIET_MIN_NS, Quiet};
 
 /// After this many outages the last one is extended, to bound memory when connections break all the time.
 const OUTAGES_MAX: usize = 1_000;
@@ -79,17 +79,27 @@ impl Outages {
         }
     }
 
+    /// Bounds outages of lost connections by the times in which no transaction succeeded; `end` is that of the load. A client
+    /// without a connection may have no turn for long, so until it is back the system may answer others: one that does so
+    /// is not away. Shorter ones than the times that are known of stay as they are.
+    pub(crate) fn bound_by(&mut self, quiet: &Quiet, end: Nanos) {
+        let bounded: Vec<Outage> =
+            self.all.iter().flat_map(|outage| bounded_by(outage, quiet, end)).collect();
+        self.are_new |= bounded != self.all;
+        self.all = bounded;
+    }
+
     /// Adds the stalls: times before `end` in which no transaction succeeded although one waited for its answer, and
     /// which are too long for chance. Time in which the load generator itself did not run, `own`, does not make a stall.
-    /// Returns how long they lasted from `window_start` to `end` together, and whether the last one had no end.
+    /// Returns how long they lasted from `window_start` to `end` together, and when the last one began if it had no end.
     pub(crate) fn add_stalls(
         &mut self,
         quiet: &Quiet,
         own: &[GeneratorStall],
         (window_start, end): (Nanos, Nanos),
         successes: u64,
-    ) -> (Nanos, bool) {
-        let (mut stalled_ns, mut is_open) = (0, false);
+    ) -> (Nanos, Option<Nanos>) {
+        let (mut stalled_ns, mut open_since) = (0, None);
         for time in &quiet.0 {
             let Some(start) = time.stalled_since() else { continue };
             let until = time.end.unwrap_or(end).min(end);
@@ -103,10 +113,10 @@ impl Outages {
                 continue;
             }
             stalled_ns += length_from(start.max(window_start));
-            is_open = time.end.is_none();
+            open_since = time.end.is_none().then_some(start);
             self.join(Outage { start_ns: start, end_ns: time.end, failures: 0, reconnects: 0 });
         }
-        (stalled_ns, is_open)
+        (stalled_ns, open_since)
     }
 
     /// Adds an outage, as one with those that it overlaps.
@@ -133,6 +143,29 @@ impl Outages {
     pub(crate) fn changed(&mut self) -> Option<&[Outage]> {
         std::mem::take(&mut self.are_new).then_some(&self.all)
     }
+}
+
+/// The parts of an outage in which nothing was answered; without any, what is left of it is a lost connection.
+fn bounded_by(outage: &Outage, quiet: &Quiet, end: Nanos) -> Vec<Outage> {
+    let until = outage.end_ns.unwrap_or(end);
+    if until.saturating_sub(outage.start_ns) < QUIET_MIN_NS {
+        return vec![*outage];
+    }
+    let mut parts = Vec::new();
+    for time in quiet.0.iter().filter(|time| time.waits_since.is_some()) {
+        let start_ns = time.start.max(outage.start_ns);
+        if start_ns >= time.end.unwrap_or(Nanos::MAX).min(until) {
+            continue;
+        }
+        let end_ns = time.end.into_iter().chain(outage.end_ns).min();
+        parts.push(Outage { start_ns, end_ns, failures: 0, reconnects: 0 });
+    }
+    if parts.is_empty() {
+        let end_ns = Some(outage.start_ns);
+        parts.push(Outage { start_ns: outage.start_ns, end_ns, failures: 0, reconnects: 0 });
+    }
+    (parts[0].failures, parts[0].reconnects) = (outage.failures, outage.reconnects);
+    parts
 }
 
 #[cfg(test)]
@@ -219,7 +252,7 @@ mod tests {
         ]);
         assert_eq!(
             all.add_stalls(&times, &[], (3 * S + S / 2, 10 * S), 1_000),
-            (2 * S + S / 2, true)
+            (2 * S + S / 2, Some(8 * S))
         );
         let stall = |start_ns, end_ns| Outage { start_ns, end_ns, failures: 0, reconnects: 0 };
         assert_eq!(all.changed().unwrap(), [stall(3 * S, Some(4 * S)), stall(8 * S, None)]);
@@ -230,7 +263,7 @@ mod tests {
         // One in 0.9 s on average: 3 s without one are nothing special.
         let mut all = Outages::default();
         let times = quiet(&[(2 * S, Some(5 * S), Some(2 * S))]);
-        assert_eq!(all.add_stalls(&times, &[], (0, 30 * S), 30), (0, false));
+        assert_eq!(all.add_stalls(&times, &[], (0, 30 * S), 30), (0, None));
         assert_eq!(all.changed(), None);
     }
 
@@ -241,14 +274,40 @@ mod tests {
         // Stopped from 2 s to 4.5 s, and from 8 s on.
         let times = quiet(&[(2 * S, Some(5 * S), Some(2 * S)), (8 * S, None, Some(8 * S))]);
         let stops = [own(2 * S, 4 * S + S / 2), own(8 * S, 11 * S)];
-        assert_eq!(all.add_stalls(&times, &stops, (0, 10 * S), 1_000), (0, false));
+        assert_eq!(all.add_stalls(&times, &stops, (0, 10 * S), 1_000), (0, None));
         assert_eq!(all.changed(), None);
         // Of 3 s without a success, 2 are not its own.
         let stops = [own(3 * S, 4 * S)];
         let times = quiet(&[(2 * S, Some(5 * S), Some(2 * S))]);
-        assert_eq!(all.add_stalls(&times, &stops, (3 * S, 10 * S), 1_000), (S, false));
+        assert_eq!(all.add_stalls(&times, &stops, (3 * S, 10 * S), 1_000), (S, None));
         let outage = Outage { start_ns: 2 * S, end_ns: Some(5 * S), failures: 0, reconnects: 0 };
         assert_eq!(all.changed().unwrap(), [outage]);
+    }
+
+    #[test]
+    fn a_system_that_answers_others_is_not_away_until_the_client_is_back() {
+        let outage = |start_ns, end_ns, failures| Outage {
+            start_ns,
+            end_ns,
+            failures,
+            reconnects: failures,
+        };
+        let bounded =
+            |end_ns, times: &[_]| bounded_by(&outage(2 * S, end_ns, 1), &quiet(times), 12 * S);
+        // Nothing but the client's own next turn was late, or no other request waited.
+        assert_eq!(bounded(Some(11 * S), &[]), [outage(2 * S, Some(2 * S), 1)]);
+        assert_eq!(bounded(None, &[]), [outage(2 * S, Some(2 * S), 1)]);
+        let idle = (5 * S, Some(7 * S), None);
+        assert_eq!(bounded(Some(11 * S), &[idle]), [outage(2 * S, Some(2 * S), 1)]);
+        // The last answer before it came after its request was sent; then the system was away for three seconds.
+        let away = (2 * S + 1, Some(5 * S), Some(2 * S));
+        assert_eq!(bounded(Some(11 * S), &[away]), [outage(2 * S + 1, Some(5 * S), 1)]);
+        let again = (9 * S, None, Some(9 * S));
+        let twice = [outage(2 * S + 1, Some(5 * S), 1), outage(9 * S, None, 0)];
+        assert_eq!(bounded(None, &[away, again]), twice);
+        // Too short to know whether others were answered.
+        let short = Some(2 * S + S / 10);
+        assert_eq!(bounded(short, &[]), [outage(2 * S, short, 1)]);
     }
 
     #[test]

@@ -41,6 +41,8 @@ pub enum LoadEnd {
         /// How long no transaction succeeded, ns.
         stalled_ns: Nanos,
         window_ns: Nanos,
+        /// Since when nothing was answered, on the trial's clock, if that had not ended; else `None`.
+        since_ns: Option<Nanos>,
     },
     /// No transaction succeeded at all, warm-up included.
     NoSuccess {

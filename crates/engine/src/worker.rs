@@ -51,6 +51,8 @@ fn work(assignment: &Assignment<'_>, load: &dyn Load, origin: Instant) -> Result
     load.clients(Clients::new(&mut runtime, Rc::clone(&state), clients));
     let result = runtime.run(|| state.tick());
     state.close_last();
+    // Clients that have no answer tell what they waited for.
+    drop(runtime);
     state.send(state.done());
     result.map_err(|error| event_loop_failure(&error))
 }

@@ -69,6 +69,8 @@ pub(crate) struct WorkerState {
     failures: RefCell<FailureExamples>,
     /// When each turn ran; `None` where that is not kept.
     turns: Option<RefCell<Vec<TimedTurn>>>,
+    /// What clients waited for when they were given up.
+    waited_for: RefCell<Vec<(usize, String)>>,
     /// Whether the coordinator has got the backlog at the end.
     has_reported_backlog: Cell<bool>,
     /// Intervals that a part with a share of transactions reports when it knows where its share ends.
@@ -109,6 +111,7 @@ impl WorkerState {
             start_delays: RefCell::default(),
             failures: RefCell::default(),
             turns: offer.runs_once.then(RefCell::default),
+            waited_for: RefCell::default(),
             has_reported_backlog: Cell::new(false),
             held: RefCell::default(),
             out: assignment.out.clone(),
@@ -372,6 +375,17 @@ impl WorkerState {
             tally.moves += u64::from(is_moved);
         });
         self.emit(ConnectionEvent::Reconnected);
+    }
+
+    /// As [`WorkerState::reconnected`], where the system was not away.
+    #[cold]
+    pub(crate) fn replaced_idle_connection(&self, is_moved: bool) {
+        let now = self.handle.now();
+        self.counting_at(now, now, |tally| {
+            tally.reconnects += 1;
+            tally.idle_reconnects += 1;
+            tally.moves += u64::from(is_moved);
+        });
     }
 
     pub(crate) fn back(&self) {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{LatencyHistogram, Nanos, OperationTally, Tally, sum};
+use crate::{LatencyHistogram, Nanos, OperationTally, StuckClients, Tally, sum};
 
 /// What crosses the edges of the measured window, so that each operation counts once.
 ///
@@ -26,6 +26,8 @@ pub struct Edges {
     pub busy_before_ns: Nanos,
     /// Time in the window of the transactions that had not ended at its end, from when they were due, summed, ns.
     pub busy_after_ns: Nanos,
+    /// Clients that had waited long for an answer when the load gave them up.
+    pub stuck: StuckClients,
 }
 
 impl Edges {
@@ -52,6 +54,7 @@ impl Edges {
         self.unsent.merge(&other.unsent);
         self.busy_before_ns = sum([self.busy_before_ns, other.busy_before_ns]);
         self.busy_after_ns = sum([self.busy_after_ns, other.busy_after_ns]);
+        self.stuck.merge(&other.stuck);
     }
 
     /// The ages of all transactions without an answer, which are lower bounds of their latencies.
@@ -114,11 +117,13 @@ mod tests {
         one.unanswered.record(3);
         one.unsent.record(4);
         (one.busy_before_ns, one.busy_after_ns) = (5, 6);
+        one.stuck.add(7, true, "");
         let mut both = one.clone();
         both.merge(&one);
         assert_eq!(both.before[0].failed.count(), 2);
         assert_eq!(both.drain.queries.read, 4);
         assert_eq!((both.unanswered.count(), both.unsent.count(), both.ages().count()), (2, 2, 4));
         assert_eq!((both.busy_before_ns, both.busy_after_ns), (10, 12));
+        assert_eq!(both.stuck.clients, 2);
     }
 }

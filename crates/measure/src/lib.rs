@@ -26,6 +26,7 @@ mod rules;
 mod seek;
 mod server_kind;
 mod status;
+mod stuck;
 mod tally;
 mod timed_turn;
 mod watched;
@@ -59,6 +60,7 @@ pub use server_kind::{
     ServerKind, SharedLoad,
 };
 pub use status::TrialStatus;
+pub use stuck::StuckClients;
 pub use tally::{
     ErrorCounts, OperationTally, QueryCounts, Tally, Traffic, of_transactions, sum,
     transaction_latencies,

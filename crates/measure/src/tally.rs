@@ -145,6 +145,8 @@ pub struct Tally {
     pub arrivals: u64,
     /// Connections that were re-established.
     pub reconnects: u64,
+    /// Those of them that replaced one that the server had closed while no request was under way.
+    pub idle_reconnects: u64,
     /// Those of them that are to another server than the connection before, because nothing listened there.
     pub moves: u64,
     /// Bytes both ways.
@@ -233,6 +235,7 @@ impl Tally {
         self.failed_transactions = sum([self.failed_transactions, other.failed_transactions]);
         self.arrivals = sum([self.arrivals, other.arrivals]);
         self.reconnects = sum([self.reconnects, other.reconnects]);
+        self.idle_reconnects = sum([self.idle_reconnects, other.idle_reconnects]);
         self.moves = sum([self.moves, other.moves]);
         self.traffic.add(other.traffic);
         self.busy_ns = sum([self.busy_ns, other.busy_ns]);
@@ -336,7 +339,7 @@ mod tests {
         let mut right = sample(2_000);
         right.error(&deadlock, Disposition::Ignored);
         right.traffic = Traffic { sent_bytes: 3, received_bytes: 4 };
-        (right.reconnects, right.moves) = (5, 3);
+        (right.reconnects, right.idle_reconnects, right.moves) = (5, 2, 3);
         (left.arrivals, right.arrivals) = (2, 6);
         left.merge(&right);
         assert_eq!(left.transactions, 2);
@@ -346,6 +349,7 @@ mod tests {
         assert_eq!(left.traffic, Traffic { sent_bytes: 3, received_bytes: 4 });
         assert_eq!(left.busy_ns, 3_000);
         assert_eq!((left.reconnects, left.moves, left.arrivals), (5, 3, 8));
+        assert_eq!(left.idle_reconnects, 2);
         assert_eq!(left.operations[1].succeeded.count(), 2);
     }
 }

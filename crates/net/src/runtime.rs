@@ -11,7 +11,7 @@ use std::task::{Context, Waker};
 use std::time::Duration;
 
 use measure::nanos;
-use mio::{Events, Interest, Poll as MioPoll, Registry, Token, event};
+use mio::{Events, Poll as MioPoll, Registry, Token, event};
 
 use crate::alarm::Alarm;
 use crate::coarse_timers::CoarseTimers;
@@ -21,8 +21,11 @@ use crate::task::{Ready, Task, TaskId};
 use crate::{Clock, Nanos};
 
 mod sleep;
+mod sockets;
+mod unanswered;
 
 pub use sleep::Sleep;
+use unanswered::Unanswered;
 
 /// Sockets that the kernel may report in one wait.
 const EVENTS_PER_WAIT: usize = 256;
@@ -56,6 +59,7 @@ struct Shared {
     draft: Cell<Vec<u8>>,
     connect_queue: ConnectQueue,
     coarse_timers: CoarseTimers,
+    unanswered: Unanswered,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -125,6 +129,7 @@ impl Runtime {
             draft: Cell::default(),
             connect_queue: ConnectQueue::default(),
             coarse_timers: CoarseTimers::default(),
+            unanswered: Unanswered::default(),
         });
         let events = Events::with_capacity(EVENTS_PER_WAIT);
         Ok(Self {
@@ -430,45 +435,6 @@ impl Handle {
     #[inline]
     pub(crate) fn wake(&self, task: TaskId) {
         self.0.ready.borrow_mut().push_back(Ready::Woken(task));
-    }
-
-    /// Registers a socket for the future that is being polled, and returns its token.
-    pub(crate) fn register(&self, source: &mut dyn event::Source) -> io::Result<Token> {
-        let token = self.0.free_tokens.borrow_mut().pop().unwrap_or_else(|| {
-            let mut sockets = self.0.sockets.borrow_mut();
-            sockets.push(Socket::default());
-            sockets.len() - 1
-        });
-        let owner = self.0.current.get();
-        self.0.sockets.borrow_mut()[token] = Socket { owner, ..Socket::default() };
-        self.0.registry.register(source, Token(token), Interest::READABLE | Interest::WRITABLE)?;
-        Ok(Token(token))
-    }
-
-    pub(crate) fn deregister(&self, source: &mut dyn event::Source, token: Token) {
-        // A socket that the kernel has dropped already is gone either way.
-        let _ = self.0.registry.deregister(source);
-        self.0.free_tokens.borrow_mut().push(token.0);
-    }
-
-    #[inline]
-    pub(crate) fn is_readable(&self, token: Token) -> bool {
-        self.0.sockets.borrow()[token.0].readable
-    }
-
-    pub(crate) fn is_writable(&self, token: Token) -> bool {
-        self.0.sockets.borrow()[token.0].writable
-    }
-
-    /// Marks that there is nothing more to read for now.
-    #[inline]
-    pub(crate) fn clear_readable(&self, token: Token) {
-        let socket = &mut self.0.sockets.borrow_mut()[token.0];
-        socket.readable = socket.hung_up;
-    }
-
-    pub(crate) fn clear_writable(&self, token: Token) {
-        self.0.sockets.borrow_mut()[token.0].writable = false;
     }
 
     /// Takes the loop's buffer for outgoing bytes. All connections that fill it and send it at once use the

@@ -155,6 +155,12 @@ impl Stream {
         }
     }
 
+    /// Whether the peer has closed the connection, or it is broken, as far as the loop has heard of it.
+    #[inline]
+    pub fn is_hung_up(&self) -> bool {
+        self.wire.handle.is_hung_up(self.wire.token)
+    }
+
     /// Closes the connection now, for an owner that keeps the value for a while.
     pub fn hang_up(&mut self) {
         // An error means that the peer has closed first; there is nothing left to do.

@@ -58,6 +58,7 @@ impl IntervalRecord {
             failed_transactions: tally.failed_transactions,
             arrivals: tally.arrivals,
             reconnects: tally.reconnects,
+            idle_reconnects: tally.idle_reconnects,
             moves: tally.moves,
             traffic: tally.traffic,
             busy_ns: tally.busy_ns,

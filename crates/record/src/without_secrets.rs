@@ -40,6 +40,7 @@ impl TrialEnd {
             *failure = failure.clone().with_message(scrub(&failure.message));
         }
         self.failures = self.failures.map_messages(scrub);
+        clean(&mut self.edges.stuck.statement);
         for generator in &mut self.generators {
             let lost = generator.lost.as_mut().map(|lost| &mut lost.reason);
             lost.into_iter().chain([&mut generator.name]).for_each(clean);

@@ -150,8 +150,8 @@ fn words(code: Code) -> (&'static str, &'static str, &'static str) {
             "The system was away for a while",
             "no transaction succeeded, or clients had lost their connections; throughput counts that time, and in \
              a closed loop percentiles hardly show it, because hardly anything was sent",
-            "{total_ns}[ {more}][ in {outages} outages, the longest for {longest_ns}], from {from_ns}\
-             [ to {to_ns}][, {reconnects:reconnect|reconnects}]",
+            "{total_ns}[ {more}][ in {outages} outages, the longest for {longest_ns}], from {from_ns}[ to {to_ns}]\
+             [, {reconnects:reconnect|reconnects}][; no answer came from {open_ns} on, it had not ended]",
         ),
         Code::MemberExited => (
             "A server of the system exited, and the others went on",
@@ -176,6 +176,17 @@ fn words(code: Code) -> (&'static str, &'static str, &'static str) {
         Code::NothingMeasured => {
             ("Nothing succeeded", "no transaction ended well in the measured time", "")
         }
+        Code::ConnectionsLost => (
+            "Connections broke during transactions",
+            "others were answered at that time, so the system was not away; its log may say why",
+            "{connections:connection|connections}, {reconnects:reconnect|reconnects}",
+        ),
+        Code::IdleConnectionsClosed => (
+            "The server closed idle connections",
+            "their clients connected again for the next transaction, whose latency has that in it; let the server wait \
+             for longer (wait_timeout), or let clients pause for less",
+            "{reconnects:reconnect|reconnects}",
+        ),
         Code::EveryClientLeft => (
             "Every client left early",
             "nothing was sent any more after the last one",
@@ -214,7 +225,8 @@ fn words(code: Code) -> (&'static str, &'static str, &'static str) {
             "A generator of the load was lost",
             "from then on the load was smaller, or it ended; what that generator had not reported yet is missing, and \
              so are its transactions in flight; run the trial again",
-            "{subject} at {at_ns}[, {absent_ns} before the end of the measured time, {absent} of it]: {reason}",
+            "{subject} at {at_ns}[, {absent_ns} before the end of the measured time, {absent} of it]: {reason}\
+             [; the server counted up to {unreported:statement|statements} of it that are in no figure]",
         ),
         Code::GeneratorClock => (
             "The clock of a generator's host is not sure",
@@ -330,6 +342,13 @@ fn words(code: Code) -> (&'static str, &'static str, &'static str) {
             "The server counted fewer statements than dyno",
             "not all of the load reached it, or it counts in another way; look at the trial's cross-check",
             "{difference:statement|statements}",
+        ),
+        Code::StuckClients => (
+            "Clients waited in vain for an answer",
+            "they did nothing else in that time, so the load was that of fewer clients; look on the server at what they \
+             wait for, such as a lock",
+            "{stuck} of {clients:client|clients}, for {age_ns}[, the answer to `{statement}`]\
+             [, {since_before} since the warm-up]",
         ),
         Code::Unfinished => (
             "Transactions were never answered",
@@ -464,8 +483,10 @@ mod tests {
         let several = [to, ("longest_ns", Value::Nanos(3_000_000_000))];
         let longest = "5.00 s in 2 outages, the longest for 3.00 s, from 1.00 s to 4.00 s";
         assert_eq!(outages(&several), longest);
-        let open = [("more", Value::Text("or more".to_owned()))];
-        assert_eq!(outages(&open), "5.00 s or more, from 1.00 s");
+        let since = ("open_ns", Value::Nanos(1_000_000_000));
+        let open = [("more", Value::Text("or more".to_owned())), since];
+        let told = "5.00 s or more, from 1.00 s; no answer came from 1.00 s on, it had not ended";
+        assert_eq!(outages(&open), told);
     }
 
     #[test]

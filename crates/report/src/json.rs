@@ -332,6 +332,7 @@ pub(crate) fn figures(trial: &Trial<'_>) -> Value {
         "failure_rate": summary.failure_rate,
         "retries": summary.retries,
         "reconnects": trial.record.total.reconnects,
+        "idle_reconnects": trial.record.total.idle_reconnects,
         "moves": trial.record.total.moves,
         "idle_round_trip_ns": end.and_then(|end| idle_round_trip(&end.idle_round_trips)),
         "outages": trial.outages().iter().map(outage).collect::<Vec<_>>(),

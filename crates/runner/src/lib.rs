@@ -19,6 +19,7 @@ mod generator_watch;
 mod idle;
 mod known_generators;
 mod listener;
+mod load_end;
 mod load_processes;
 mod member_exits;
 mod offer;

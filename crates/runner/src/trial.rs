@@ -22,6 +22,7 @@ use crate::cross_check::Check;
 use crate::enough::Enough;
 use crate::generator_watch::GeneratorWatch;
 use crate::known_generators::KnownGenerators;
+use crate::load_end;
 use crate::load_processes::LoadProcesses;
 use crate::member_exits::MemberExits;
 use crate::offer;
@@ -304,44 +305,7 @@ impl<'a, 'b> TrialRecorder<'a, 'b> {
 }
 
 fn take_outcome(end: &mut TrialEnd, outcome: Outcome) {
-    end.status = match outcome.ended {
-        LoadEnd::Complete => TrialStatus::Complete,
-        LoadEnd::Interrupted => TrialStatus::Interrupted,
-        LoadEnd::Overloaded { backlog } => TrialStatus::Failed(format!(
-            "overloaded: {backlog} transactions waited for a client; offer a lower rate, more clients \
-             or a higher load.backlog"
-        )),
-        LoadEnd::AllClientsFailed(failure) => {
-            TrialStatus::Failed(format!("all clients failed: {failure}"))
-        }
-        LoadEnd::Disconnected(failure) => TrialStatus::Failed(format!(
-            "a client lost its connection, and reconnect_limit is off: {failure}"
-        )),
-        LoadEnd::Crashed(reason) => TrialStatus::Crashed(reason),
-        LoadEnd::Stalled { stalled_ns, window_ns } => TrialStatus::Failed(format!(
-            "no transaction succeeded for {:.1} of {:.1} s",
-            stalled_ns as f64 / 1e9,
-            window_ns as f64 / 1e9
-        )),
-        LoadEnd::GeneratorLost { generator, reason } => {
-            TrialStatus::Failed(format!("generator {generator} was lost: {reason}"))
-        }
-        LoadEnd::Uneven { generator, late_ns } => TrialStatus::Failed(format!(
-            "generator {generator} learned {:.0} ms too late of an edge of a phase, so its phases are not those of the \
-             others",
-            late_ns as f64 / 1e6
-        )),
-        LoadEnd::NoSuccess { failed: 0, .. } => {
-            TrialStatus::Failed("no transaction ended; measure for a longer time".to_owned())
-        }
-        LoadEnd::NoSuccess { failed, most } => {
-            let most = most.map(|it| format!(", most often with error {}: {it}", it.key));
-            let most = most.unwrap_or_default();
-            TrialStatus::Failed(format!(
-                "no transaction succeeded from the warm-up on, and {failed} failed{most}"
-            ))
-        }
-    };
+    end.status = load_end::status(&outcome);
     let record = |client: engine::ClientOutcome| ClientRecord {
         events: client.events,
         failure: client.failure,

@@ -52,6 +52,7 @@ impl Connector {
             session.run(&set_isolation(&self.target, level)?).await?;
         }
         run_all(&mut session, &self.setup).await?;
+        handle.count_setup(usize::from(self.isolation.is_some()) + self.setup.len());
         Ok(session)
     }
 }

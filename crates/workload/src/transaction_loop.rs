@@ -1,6 +1,8 @@
 //! The loop of a connected client: its turns, and the handling of failed turns.
 
-use driver::Session;
+use std::time::Duration;
+
+use driver::{CLOSED_WHILE_IDLE, Session};
 use engine::{ClientHandle, Turn};
 use measure::{Disposition, Failure, OperationId, OperationKind, Traffic};
 
@@ -82,6 +84,8 @@ pub(crate) fn record<T>(
 ) {
     match answer {
         Ok(_) => handle.statement(operation, started),
+        // It was not sent.
+        Err(failure) if failure.key.code == CLOSED_WHILE_IDLE => {}
         Err(failure) => handle.statement_failed(operation, started, failure.key.class),
     }
 }
@@ -113,12 +117,15 @@ pub(crate) async fn run_transactions<W: WorkloadClient>(
     policy: &ErrorPolicy,
 ) -> Result<(), Failure> {
     let mut backoff = None;
+    // Those of the login. From here on, received bytes are of the client's current turn.
+    handle.traffic(client.take_traffic());
     while let Some(turn) = handle.next_after(client.pause_ns()).await {
         client.draw();
+        let mut is_renewed = false;
         let end = loop {
             let result = client.transact(handle).await;
             // A statement counts in the interval in which its transaction ends.
-            if let Some(kind) = client.single_statement() {
+            if let Some(kind) = client.single_statement().filter(|_| is_sent(&result)) {
                 handle.count(kind);
             }
             let failed = match result {
@@ -128,7 +135,9 @@ pub(crate) async fn run_transactions<W: WorkloadClient>(
                 }
                 Err(failed) => failed,
             };
-            if let Some(end) = Box::pin(after_failure(handle, turn, client, policy, failed)).await {
+            let renewed = &mut is_renewed;
+            let handled = after_failure(handle, turn, client, policy, (failed, renewed));
+            if let Some(end) = Box::pin(handled).await {
                 break end;
             }
         };
@@ -167,9 +176,16 @@ async fn after_failure<W: WorkloadClient>(
     turn: Turn,
     client: &mut W,
     policy: &ErrorPolicy,
-    failed: FailedTransaction,
+    (failed, is_renewed): (FailedTransaction, &mut bool),
 ) -> Option<TransactionEnd> {
     let FailedTransaction { operation, failure } = failed;
+    if !std::mem::replace(is_renewed, true) {
+        match renew(handle, client, &failure).await {
+            Some(Ok(())) => return None,
+            Some(Err(failure)) => return Some(lose(handle, turn, operation, failure)),
+            None => {}
+        }
+    }
     if client.has_lost_connection(&failure) {
         return Some(lose(handle, turn, operation, failure));
     }
@@ -192,6 +208,35 @@ async fn after_failure<W: WorkloadClient>(
     // retry for as long as another process keeps the database busy.
     handle.net().sleep_until(handle.now() + 1).await;
     None
+}
+
+#[inline]
+fn is_sent<T>(result: &Result<T, FailedTransaction>) -> bool {
+    result.as_ref().err().is_none_or(|failed| failed.failure.key.code != CLOSED_WHILE_IDLE)
+}
+
+/// Replaces a connection that the server had closed when the transaction began, as pools do. `None` when that is not what
+/// happened: the transaction had begun, or reconnecting is off.
+async fn renew<W: WorkloadClient>(
+    handle: &mut ClientHandle,
+    client: &mut W,
+    failure: &Failure,
+) -> Option<Result<(), Failure>> {
+    if failure.key.code != CLOSED_WHILE_IDLE {
+        return None;
+    }
+    let limit = Duration::from_nanos(handle.reconnect_limit_ns()?);
+    let traffic = client.take_traffic();
+    handle.traffic(traffic);
+    if traffic.received_bytes > 0 {
+        return None;
+    }
+    let connected = net::within(handle.net(), limit, client.reconnect(handle)).await;
+    let connected = connected.unwrap_or_else(|| Err(failure.clone()));
+    if connected.is_ok() {
+        handle.replaced_idle_connection();
+    }
+    Some(connected)
 }
 
 /// Abandons the transaction together with its connection.

@@ -5,7 +5,7 @@ use measure::{GeneratorLoss, HostFacts, Nanos};
 use super::generator::CPU_MAX;
 use super::{UNFAIRNESS_MAX, subject};
 use crate::chance::{client_dispersion, dispersion, squares_max};
-use crate::{Code, Finding, GeneratorPart, Measured, Subject, Summary, Value};
+use crate::{Code, CountedStatements, Finding, GeneratorPart, Measured, Subject, Summary, Value};
 
 /// Clocks that may differ by more than this part of an interval put what happened into the wrong one too often.
 const CLOCK_SHARE_MAX: Nanos = 10;
@@ -13,10 +13,17 @@ const CLOCK_SHARE_MAX: Nanos = 10;
 /// Generators that were lost before the end of the load, with the part of the window that lacked them.
 pub(super) fn lost(measured: &Measured<'_>) -> Vec<Finding> {
     let (from, to) = measured.window;
+    // They may be of a lost generator, which had not reported them, or of another client.
+    let more = |it: CountedStatements| it.by_server.total().checked_sub(it.by_dyno.total());
+    let unreported = measured.statements.and_then(more).filter(|more| *more > 0);
     let finding = |one: &GeneratorPart<'_>, loss: &GeneratorLoss| {
         let finding = Finding::about(subject(one), Code::GeneratorLost)
             .with("at_ns", Value::At(loss.at_ns))
             .with("reason", Value::Text(loss.reason.clone()));
+        let finding = match unreported {
+            Some(more) => finding.with("unreported", Value::Count(more)),
+            None => finding,
+        };
         match to.saturating_sub(loss.at_ns.max(from)) {
             0 => finding,
             absent_ns => finding

@@ -156,11 +156,25 @@ fn an_outage_is_reported_and_explains_idle_clients() {
             ("from_ns", Value::Nanos(10)),
             ("to_ns", Value::Nanos(40)),
             ("more", Value::Text("or more".to_owned())),
+            ("open_ns", Value::Nanos(90)),
             ("longest_ns", Value::Nanos(30)),
             ("reconnects", Value::Count(3)),
         ],
     );
     assert_eq!(check(&input, &summarize(&input)), [told]);
+}
+
+#[test]
+fn connections_that_broke_while_others_were_answered_are_no_outage() {
+    let outages = [Outage { start_ns: 10, end_ns: Some(10), failures: 2, reconnects: 1 }];
+    let mut trial = seconds_of(&[20, 20, 20]);
+    trial.total.idle_reconnects = 3;
+    let input = Measured { outages: &outages, percentiles: &[50.0], ..trial.measured() };
+    let lost = [("connections", Value::Count(2)), ("reconnects", Value::Count(1))];
+    let closed = [("reconnects", Value::Count(3))];
+    let expected =
+        [finding(Code::ConnectionsLost, &lost), finding(Code::IdleConnectionsClosed, &closed)];
+    assert_eq!(check(&input, &summarize(&input)), expected);
 }
 
 #[test]
@@ -230,6 +244,30 @@ fn unexplained_server_statements_are_a_finding() {
     };
     let found = check(&input, &summarize(&input));
     assert_eq!(found, [unanswered(1)]);
+}
+
+#[test]
+fn a_statement_that_hangs_since_the_warm_up_is_dynos_own_and_told() {
+    let trial = seconds_of(&[20, 20, 20]);
+    let mut edges = Edges::new(2);
+    edges.stuck.add(12_300, true, "UPDATE t");
+    let input = Measured {
+        edges: &edges,
+        percentiles: &[50.0],
+        statements: differing(0, 1, 0),
+        ..trial.measured()
+    };
+    let told = finding(
+        Code::StuckClients,
+        &[
+            ("stuck", Value::Small(1)),
+            ("clients", Value::Small(2)),
+            ("age_ns", Value::Nanos(12_300)),
+            ("statement", Value::Text("UPDATE t".to_owned())),
+            ("since_before", Value::Small(1)),
+        ],
+    );
+    assert_eq!(check(&input, &summarize(&input)), [told]);
 }
 
 #[test]

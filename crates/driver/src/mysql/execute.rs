@@ -2,6 +2,7 @@
 
 use measure::{ErrorClass, Failure};
 
+use super::asked::{Asked, shared_text};
 use super::codec::{
     BoundTypes, Escapes, MessageLimit, Prepared, RowFormat, ServerError, TextTemplate, capability,
     command, encode_execute, finish_packet, start_packet,
@@ -18,6 +19,7 @@ impl Session {
             StatementProtocol::Text => PreparedStatement::Text(TextTemplate::new(sql)),
         };
         self.statements.push(ready);
+        self.peer.texts.push(shared_text(sql));
         Ok(self.statements.len() - 1)
     }
 
@@ -69,6 +71,7 @@ impl Session {
     #[inline]
     fn encode(&mut self, statement: usize, values: &[Value<'_>]) -> Result<(), Failure> {
         let escapes = self.escapes();
+        self.asked = Asked::Statement(statement as u32);
         match self.statements.get_mut(statement) {
             Some(PreparedStatement::Prepared { id, bound }) if bound.len() == values.len() => {
                 encode_execute(&mut self.request, *id, bound, values);

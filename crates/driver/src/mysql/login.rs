@@ -7,6 +7,7 @@ use net::{Handle, Stream, Timeout};
 use zeroize::{Zeroize, Zeroizing};
 
 use super::Config;
+use super::asked::Asked;
 use super::codec::{
     Credentials, Greeting, Login, LoginAction, LoginError, LoginRequest, MessageLimit, Reply,
     ServerError, append_packet, capability,
@@ -53,7 +54,10 @@ impl Session {
         let timed_out = || Err(no_answer(address, connect));
         let opened = net::within(handle, connect, opened).await.unwrap_or_else(timed_out);
         let timeout = query.map(|bound| Timeout::new(handle, bound));
-        opened.map(|session| Self { timeout, ..session })
+        opened.map(|mut session| {
+            session.timeout = timeout;
+            session
+        })
     }
 
     async fn open(
@@ -91,6 +95,7 @@ impl Session {
             reply: Reply::default(),
             packet_reader: Box::default(),
             statements: Vec::new(),
+            asked: Asked::Nothing,
             traffic: Traffic::default(),
             timeout: None,
             awaits_answer: false,

@@ -1,6 +1,7 @@
 //! The MySQL protocol, for TiDB, MySQL and MariaDB: a codec without sockets, a session on top of it, and one file for
 //! each conversation (login, query, execute, insert, probe).
 
+mod asked;
 mod codec;
 mod config;
 mod counters;

@@ -1,6 +1,8 @@
 //! The server at the other end of a connection: its address, the protection of the connection, and how the login was
 //! made.
 
+use std::rc::Rc;
+
 use net::Endpoint;
 
 use super::codec::{Channel, Method, PasswordSent};
@@ -15,11 +17,13 @@ pub(super) struct Peer {
     pub(super) certificate: Option<CertificateCheck>,
     /// The login's method and the form in which the password was sent; `None` before the login.
     pub(super) login: Option<(Method, PasswordSent)>,
+    /// The texts of the session's statements, shortened.
+    pub(super) texts: Vec<Rc<str>>,
 }
 
 impl Peer {
     pub(super) fn new(address: Address) -> Self {
-        Self { address, certificate: None, login: None }
+        Self { address, certificate: None, login: None, texts: Vec::new() }
     }
 
     pub(super) fn is_on_unix_socket(&self) -> bool {

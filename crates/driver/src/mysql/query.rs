@@ -2,6 +2,7 @@
 
 use measure::Failure;
 
+use super::asked::Asked;
 use super::codec::{
     AnswerLimit, Malformed, RowProgress, RowSet, capability, command, finish_packet, start_packet,
 };
@@ -16,6 +17,7 @@ impl Session {
     pub(crate) fn begin_run(&mut self, sql: &str) -> Result<(), Failure> {
         self.begin_drafted(|session| {
             session.build(command::QUERY, sql);
+            session.asked = Asked::text(sql);
             Ok(())
         })
     }

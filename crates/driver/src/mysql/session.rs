@@ -8,12 +8,14 @@ use std::task::{Poll, ready};
 use measure::{ErrorClass, Failure, Traffic};
 use net::{Stream, Timeout};
 
+use super::asked::Asked;
 use super::codec::{
     BoundTypes, Escapes, Malformed, MessageLimit, PacketReader, Reply, ReplyProgress, ServerError,
     TextTemplate, capability, command, status,
 };
 use super::config::StatementProtocol;
 use super::peer::Peer;
+use crate::address::CLOSED_WHILE_IDLE;
 use crate::{Address, Answer};
 
 #[derive(Debug)]
@@ -42,6 +44,8 @@ pub(crate) struct Session {
     pub(crate) reply: Reply,
     pub(super) packet_reader: Box<PacketReader>,
     pub(super) statements: Vec<PreparedStatement>,
+    /// The request whose answer it has awaited last.
+    pub(super) asked: Asked,
     pub(super) traffic: Traffic,
     /// The time-out of an answer.
     pub(super) timeout: Option<Timeout>,
@@ -54,6 +58,17 @@ pub(crate) struct Session {
 // In a debug build, sockets have more fields.
 #[cfg(not(debug_assertions))]
 const _: () = assert!(size_of::<Session>() == 4 * 64, "as its documentation says");
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        if self.awaits_answer
+            && !self.is_broken
+            && let Some(text) = self.asked_text()
+        {
+            self.stream.handle().note_unanswered(text);
+        }
+    }
+}
 
 impl fmt::Debug for Session {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -96,6 +111,9 @@ impl Session {
         &mut self,
         build: impl FnOnce(&mut Self) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
+        if self.stream.is_hung_up() && !self.is_broken && !self.awaits_answer {
+            return Err(self.closed_while_idle());
+        }
         let draft = self.stream.handle().take_draft();
         let mut own = std::mem::replace(&mut self.request, draft);
         let begun = build(self).and_then(|()| self.begin());
@@ -164,10 +182,7 @@ impl Session {
     pub(crate) fn poll_answer(&mut self) -> Poll<Result<Answer, Failure>> {
         match ready!(self.poll_step()) {
             Ok(ReplyProgress::Done | ReplyProgress::More) => Poll::Ready(Ok(self.reply.answer())),
-            Ok(ReplyProgress::Refused(error)) => {
-                self.forget_types();
-                Poll::Ready(Err(self.refused(&error)))
-            }
+            Ok(ReplyProgress::Refused(error)) => Poll::Ready(Err(self.refused_statement(&error))),
             Ok(ReplyProgress::WantsRows) => Poll::Ready(Err(
                 self.broken(Malformed("the server asks for a file, which it may not"))
             )),
@@ -274,6 +289,35 @@ impl Session {
                 bound.forget();
             }
         }
+    }
+
+    /// The server refused a statement.
+    #[cold]
+    fn refused_statement(&mut self, error: &ServerError) -> Failure {
+        self.forget_types();
+        let failure = self.refused(error);
+        if error.code != ServerError::IDLE_TOO_LONG {
+            return failure;
+        }
+        self.give_up();
+        // It is no answer to the statement.
+        self.traffic.received_bytes = 0;
+        Failure::new(failure.key.class, CLOSED_WHILE_IDLE, &*failure.message)
+    }
+
+    /// The server had closed the connection, or it broke, before the statement was sent. The server may have said why.
+    #[cold]
+    fn closed_while_idle(&mut self) -> Failure {
+        let said = self.stream.poll_read_with(|bytes| ServerError::parse(bytes.get(4..)?).ok());
+        self.give_up();
+        let why = match said {
+            Poll::Ready(Ok(Some(error))) => format!(": {} ({})", error.message, error.code),
+            _ => String::new(),
+        };
+        let name = &self.peer.address.name;
+        let message =
+            format!("{name}: the server closed the connection between two statements{why}");
+        Failure::new(ErrorClass::Connection, CLOSED_WHILE_IDLE, message)
     }
 
     #[cold]

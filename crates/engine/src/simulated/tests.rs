@@ -5,6 +5,7 @@ mod bound_threads;
 mod generators;
 mod phase_ends;
 mod shared_connection;
+mod stuck;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -343,10 +344,11 @@ fn a_system_that_stands_still_is_a_stall_and_not_a_complete_trial() {
     assert_eq!((outage.failures, outage.reconnects), (0, 0));
     let (outcome, _) = run(&system(vec![stall(2, 6)]), &closed());
     let (stalled_ns, window_ns) = (6_001 * MS, 10_000 * MS);
-    assert_eq!(outcome.ended, LoadEnd::Stalled { stalled_ns, window_ns });
+    assert_eq!(outcome.ended, LoadEnd::Stalled { stalled_ns, window_ns, since_ns: None });
     // To the end and beyond what is waited for answers.
     let (outcome, kept) = run(&system(vec![stall(8, 100)]), &closed());
-    assert!(matches!(outcome.ended, LoadEnd::Stalled { .. }), "{:?}", outcome.ended);
+    let (stalled_ns, since_ns) = (2_000 * MS, Some(8_000 * MS));
+    assert_eq!(outcome.ended, LoadEnd::Stalled { stalled_ns, window_ns, since_ns });
     assert_eq!(kept.outages[0].end_ns, None);
     assert_eq!(outcome.edges.unanswered.count(), 4);
     let open = offered(4, open_loop(100.0, 10_000));

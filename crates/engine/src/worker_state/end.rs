@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 
+use measure::StuckClients;
 use net::Nanos;
 
 use super::{Client, WorkerState};
@@ -10,6 +11,8 @@ use crate::report::{PartEnd, UnitReport};
 
 /// How long to wait for requests in flight when the user ends the load.
 const STOP_DRAIN_NS: Nanos = 1_000_000_000;
+/// A client is stuck that has waited for at least so long, and for half of the window, when that ends.
+const STUCK_MIN_NS: Nanos = 1_000_000_000;
 
 impl WorkerState {
     /// How long to wait for requests in flight after the window.
@@ -33,6 +36,38 @@ impl WorkerState {
         self.clients.borrow().iter().any(|client| client.turn.is_some())
     }
 
+    /// Keeps what a client had waited for whose future is dropped, unless it had ended its turn.
+    #[cold]
+    pub(crate) fn client_ended(&self, local: usize) {
+        let request = self.handle.take_unanswered();
+        if let Some(request) = request
+            && self.clients.borrow()[local].turn.is_some()
+        {
+            self.waited_for.borrow_mut().push((local, request));
+        }
+    }
+
+    /// The clients that have waited for an answer since before the window, or for long at its `end`; given up at `at`.
+    fn stuck(&self, at: Nanos, end: Nanos) -> StuckClients {
+        let mut stuck = StuckClients::default();
+        let start = self.control.window.start_or_never();
+        if start >= end {
+            return stuck;
+        }
+        let long = STUCK_MIN_NS.max((end - start) / 2);
+        let waited_for = self.waited_for.take();
+        for (local, client) in self.clients.borrow().iter().enumerate() {
+            let Some(turn) = client.turn else { continue };
+            let due = turn.intended_ns - self.origin.get();
+            if due < start || end.saturating_sub(due) >= long {
+                let told = waited_for.iter().find(|(client, _)| *client == local);
+                let statement = told.map_or("", |(_, statement)| statement);
+                stuck.add(at.saturating_sub(due), due < start, statement);
+            }
+        }
+        stuck
+    }
+
     /// The worker's last report, after [`WorkerState::close_last`].
     pub(crate) fn done(&self) -> UnitReport {
         // The clients may have ended before a tick could report it.
@@ -53,6 +88,7 @@ impl WorkerState {
             }
             edges.busy_after_ns += end.saturating_sub(due.max(warm_up));
         }
+        edges.stuck = self.stuck(at, end);
         edges.drain.queries.add(std::mem::take(&mut self.open.borrow_mut().pending));
         let outcome = |client: &Client| ClientOutcome {
             events: client.events,

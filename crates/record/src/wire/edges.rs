@@ -1,6 +1,6 @@
 //! `end.edges` of trial.json.
 
-use measure::{Edges, Nanos, OperationTally, QueryCounts, Tally};
+use measure::{Edges, Nanos, OperationTally, QueryCounts, StuckClients, Tally};
 use serde::{Deserialize, Serialize};
 
 use super::interval::{ErrorFile, error_files, errors};
@@ -17,6 +17,8 @@ pub(super) struct EdgesFile {
     unsent: String,
     busy_before_ns: Nanos,
     busy_after_ns: Nanos,
+    #[serde(default, skip_serializing_if = "StuckClients::is_empty")]
+    stuck: StuckClients,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -57,6 +59,7 @@ impl From<&Edges> for EdgesFile {
             unsent: encode(&edges.unsent),
             busy_before_ns: edges.busy_before_ns,
             busy_after_ns: edges.busy_after_ns,
+            stuck: edges.stuck.clone(),
         }
     }
 }
@@ -81,6 +84,7 @@ impl EdgesFile {
             unsent: decode(&self.unsent)?,
             busy_before_ns: self.busy_before_ns,
             busy_after_ns: self.busy_after_ns,
+            stuck: self.stuck,
         })
     }
 }

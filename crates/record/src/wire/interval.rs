@@ -21,6 +21,8 @@ pub(crate) struct IntervalLine {
     #[serde(default, skip_serializing_if = "is_default")]
     reconnects: u64,
     #[serde(default, skip_serializing_if = "is_default")]
+    idle_reconnects: u64,
+    #[serde(default, skip_serializing_if = "is_default")]
     moves: u64,
     #[serde(default, skip_serializing_if = "is_default")]
     arrivals: u64,
@@ -90,6 +92,7 @@ impl From<&Interval> for IntervalLine {
             transactions: tally.transactions,
             failed_transactions: tally.failed_transactions,
             reconnects: tally.reconnects,
+            idle_reconnects: tally.idle_reconnects,
             moves: tally.moves,
             arrivals: tally.arrivals,
             queries: tally.queries,
@@ -133,6 +136,7 @@ impl IntervalLine {
             transactions: self.transactions,
             failed_transactions: self.failed_transactions,
             reconnects: self.reconnects,
+            idle_reconnects: self.idle_reconnects,
             moves: self.moves,
             arrivals: self.arrivals,
             errors: errors(self.errors),

@@ -164,6 +164,7 @@ fn edges() -> Edges {
     edges.unanswered = latencies();
     edges.unsent = latencies();
     (edges.busy_before_ns, edges.busy_after_ns) = (6, 7);
+    edges.stuck.add(8, true, "UPDATE t SET k = 1");
     edges
 }
 

@@ -33,6 +33,7 @@ impl Trial<'_> {
                 | Code::WarmUpShort
                 | Code::Unsteady
                 | Code::NeverSteady
+                | Code::StuckClients
                 | Code::Unfinished
                 | Code::CensoredPercentiles
                 | Code::TooFewValues

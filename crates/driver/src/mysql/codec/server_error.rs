@@ -19,6 +19,10 @@ pub(crate) struct ServerError {
 }
 
 impl ServerError {
+    /// ER_CLIENT_INTERACTION_TIMEOUT: no request came within `wait_timeout`, and the server closes the connection. It may
+    /// be read as the answer to a request that crossed it and was not begun.
+    pub(crate) const IDLE_TOO_LONG: u16 = 4031;
+
     /// Reads a payload that begins with 0xff.
     pub(crate) fn parse(payload: &[u8]) -> Result<Self, Malformed> {
         let mut cursor = Cursor(payload);
@@ -50,7 +54,9 @@ impl ServerError {
             1044 | 1045 | 1049 | 1130 | 1251 | 1524 | 1698 | 3118 | 3159 | 4151 => {
                 ErrorClass::Login
             }
-            1040 | 1053 | 1129 | 1152 | 1203 | 1226 | 1927 | 2013 => ErrorClass::Connection,
+            1040 | 1053 | 1129 | 1152 | 1203 | 1226 | 1927 | 2013 | Self::IDLE_TOO_LONG => {
+                ErrorClass::Connection
+            }
             1047 | 1156 => ErrorClass::Protocol,
             _ => ErrorClass::Server,
         }
