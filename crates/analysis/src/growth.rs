@@ -1,7 +1,9 @@
 //! Where throughput stops growing with the load.
 
 use crate::Ratio;
+use crate::WithinInterval;
 use crate::compare::{Comparison, Significance, compare_independent, geometric_mean};
+use crate::student::quantile;
 
 /// Where throughput stops growing, as indices of the levels of load.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,41 +17,122 @@ pub struct Growth {
     pub undecided: Option<(usize, Ratio)>,
 }
 
-/// `levels` has the throughput of each repetition at each level of load, from the lowest load on. `None` when no
-/// level has any.
+/// The throughput at a level of load.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoadLevel {
+    /// Of each trial.
+    pub per_s: Vec<f64>,
+    /// The interval of a single trial, from within it.
+    pub within: Option<WithinInterval>,
+}
+
+/// Of levels with one trial each, a difference that is so many times as large as the half width within the trials is shown
+/// whatever the other levels are. Noise that lasts longer than a trial moves it by more than the trial can know.
+const FAR: f64 = 3.0;
+/// Where the levels rise, a difference of this part of the half width is enough: their rise is evidence too. With noise of
+/// 10 % that lasts for 1.5 trials, levels without growth are then said to grow in 1 of 100 sweeps, and growth of 30 % from
+/// level to level is said in 94.
+const NEAR: f64 = 0.6;
+/// The chance that levels without growth seem to rise.
+const RISE_LEVEL: f64 = 0.025;
+
+/// `levels` are the levels of load, from the lowest load on. `None` when no level has throughput.
 ///
-/// Two levels differ when the comparison of independent trials says so. One trial of a level shows no difference, however
-/// large: there the figures alone decide, which leaves chance in.
-pub fn growth(levels: &[Vec<f64>], least_difference: f64) -> Option<Growth> {
-    let means = levels.iter().map(|level| positive_mean(level));
+/// Two levels differ when the comparison of independent trials says so. With one trial at a level, see [`Alone`].
+pub fn growth(levels: &[LoadLevel], least_difference: f64) -> Option<Growth> {
+    let means = levels.iter().map(|level| positive_mean(&level.per_s));
     let known = means.enumerate().filter_map(|(at, mean)| Some((at, mean?)));
     let (highest, _) = known.max_by(|one, other| one.1.total_cmp(&other.1))?;
-    let most = 1.0 + least_difference;
+    let least = least_difference.ln_1p();
     let compare = |at: usize, other: usize| {
-        compare_independent(&levels[at], &levels[other], least_difference)
+        compare_independent(&levels[at].per_s, &levels[other].per_s, least_difference)
+    };
+    let alone = |at: usize, other: usize, found: &Comparison| Alone {
+        difference: found.ratio.logs.difference,
+        half_width: half_width(&levels[at], &levels[other]),
     };
     let is_higher = |at: usize, other: usize| {
-        compare(at, other).is_some_and(|found| found.verdict == Significance::Higher)
-    };
-    let grows = (0..highest).rev().find(|at| (at + 1..=highest).any(|other| is_higher(*at, other)));
-    let is_below = |at: &usize| {
-        compare(*at, highest).is_none_or(|found| {
-            found.verdict == Significance::TooFewRounds && found.ratio.ratio >= most
+        compare(at, other).is_some_and(|found| match found.verdict {
+            Significance::TooFewRounds => {
+                let alone = alone(at, other, &found);
+                alone.difference >= least && alone.is_higher(|| rises(&levels[..=other]))
+            }
+            verdict => verdict == Significance::Higher,
         })
     };
+    let grows = (0..highest).rev().find(|at| (at + 1..=highest).any(|other| is_higher(*at, other)));
     let mut others = grows.map_or(0, |at| at + 1)..highest;
-    let stops_at = others.find(|at| !is_below(at)).unwrap_or(highest);
-    // One test of one side: the upper end of the 90 % interval has 5 % above it.
-    let may_be_higher = |found: &Comparison| match found.verdict {
-        Significance::TooFewRounds => found.ratio.ratio >= most,
-        _ => found.ratio.high_90 >= most,
+    let stops_at = others.find(|at| compare(*at, highest).is_some()).unwrap_or(highest);
+    let may_be_higher = |at: usize| {
+        let found = compare(stops_at, at)?;
+        match found.verdict {
+            Significance::TooFewRounds => {
+                let alone = alone(stops_at, at, &found);
+                alone.may_reach(least).then(|| alone.ratio(&found.ratio))
+            }
+            // One test of one side: the upper end of the 90 % interval has 5 % above it.
+            _ => (found.ratio.high_90 >= least.exp()).then_some(found.ratio),
+        }
     };
-    let above = (stops_at + 1..levels.len()).filter_map(|at| {
-        let found = compare(stops_at, at);
-        found.filter(may_be_higher).map(|found| (at, found.ratio))
-    });
+    let above = (stops_at + 1..levels.len()).filter_map(|at| Some((at, may_be_higher(at)?)));
     let undecided = above.max_by(|one, other| one.1.ratio.total_cmp(&other.1.ratio));
     Some(Growth { stops_at, highest, undecided })
+}
+
+/// The difference of the logarithms of the throughput of two levels, one of which has a single trial.
+///
+/// What differs from trial to trial is not within one. So a difference beyond [`NEAR`] of the half width within the trials is
+/// growth only where all levels up to there rise by more than they scatter; else it has to be [`FAR`] times as large.
+#[derive(Clone, Copy, Debug)]
+struct Alone {
+    difference: f64,
+    /// Of the 95 % interval within the trials; `None` when not known.
+    half_width: Option<f64>,
+}
+
+impl Alone {
+    fn is_higher(self, rises: impl Fn() -> bool) -> bool {
+        self.half_width.is_some_and(|half_width| {
+            self.difference > FAR * half_width || self.difference > NEAR * half_width && rises()
+        })
+    }
+
+    fn may_reach(self, least: f64) -> bool {
+        self.half_width.is_none_or(|half_width| self.difference + half_width >= least)
+    }
+
+    /// With the interval within the trials.
+    fn ratio(self, found: &Ratio) -> Ratio {
+        let half_width = self.half_width.unwrap_or_default();
+        let [low, high] = [-half_width, half_width].map(|it| (self.difference + it).exp());
+        Ratio { low, high, ..*found }
+    }
+}
+
+/// Of the difference of two levels with a single trial each.
+fn half_width(one: &LoadLevel, other: &LoadLevel) -> Option<f64> {
+    let of = |level: &LoadLevel| {
+        let WithinInterval { low, high, .. } = level.within.filter(|_| level.per_s.len() == 1)?;
+        Some((high? / low).ln() / 2.0).filter(|half_width| half_width.is_finite())
+    };
+    Some(of(one)?.hypot(of(other)?))
+}
+
+/// Whether the logarithms of throughput rise from level to level by more than they scatter around a straight line:
+/// Student's t-test of its slope, on one side. It needs no interval within trials, and has in its scatter what lasts for a
+/// trial.
+fn rises(levels: &[LoadLevel]) -> bool {
+    let logs: Option<Vec<f64>> =
+        levels.iter().map(|level| Some(positive_mean(&level.per_s)?.ln())).collect();
+    let Some(logs) = logs.filter(|logs| logs.len() > 2) else { return false };
+    let count = logs.len() as f64;
+    let (middle, centre) = ((count - 1.0) / 2.0, logs.iter().sum::<f64>() / count);
+    let places = || (0..logs.len()).map(|at| at as f64 - middle);
+    let squares: f64 = places().map(|place| place * place).sum();
+    let slope = places().zip(&logs).map(|(place, log)| place * log).sum::<f64>() / squares;
+    let left = places().zip(&logs).map(|(place, log)| (log - centre - slope * place).powi(2));
+    let error = (left.sum::<f64>() / (count - 2.0) / squares).sqrt();
+    quantile(1.0 - RISE_LEVEL, count - 2.0).is_some_and(|critical| slope > critical * error)
 }
 
 /// `None` when a repetition has no throughput at all.
@@ -61,26 +144,62 @@ fn positive_mean(level: &[f64]) -> Option<f64> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn one_trial_of_each_level_is_judged_by_its_figure() {
-        let levels = [100.0, 190.0, 260.0, 262.0, 255.0].map(|per_s| vec![per_s]);
-        let found = |levels, least| {
-            let growth = growth(levels, least).unwrap();
-            assert_eq!(growth.undecided, None);
-            (growth.stops_at, growth.highest)
+    fn repeated(levels: &[Vec<f64>]) -> Vec<LoadLevel> {
+        let level = |per_s: &Vec<f64>| LoadLevel { per_s: per_s.clone(), within: None };
+        levels.iter().map(level).collect()
+    }
+
+    /// One trial of each level, which is known to a factor of exp `half_width` within.
+    fn single(per_s: &[f64], half_width: f64) -> Vec<LoadLevel> {
+        let level = |per_s: &f64| {
+            let [low, high] = [-half_width, half_width].map(|it| per_s * it.exp());
+            let within = Some(WithinInterval { low, high: Some(high), effective_samples: 5.0 });
+            LoadLevel { per_s: vec![*per_s], within }
         };
-        assert_eq!(found(&levels, 0.01), (2, 3));
-        assert_eq!(found(&levels, 0.001), (3, 3));
-        assert_eq!(found(&levels[..2], 0.01), (1, 1));
+        per_s.iter().map(level).collect()
+    }
+
+    #[test]
+    fn one_trial_of_each_level_is_judged_by_the_intervals_within() {
+        let found = |per_s: &[f64], half_width| {
+            let growth = growth(&single(per_s, half_width), 0.01).unwrap();
+            (growth.stops_at, growth.undecided.map(|it| it.0))
+        };
+        // Half the width of the difference is 0.0014; the third is below the fourth by 0.0077, which is less than matters.
+        assert_eq!(found(&[100.0, 190.0, 260.0, 262.0, 255.0], 0.001), (2, None));
+        // With 0.14 it is not known whether the fourth is higher; ln 260 / 190 is 0.31, less than three times that.
+        assert_eq!(found(&[100.0, 190.0, 260.0, 262.0, 255.0], 0.1), (1, Some(3)));
+        // Each is 30 % above the one before: 0.26, and no scatter around the line.
+        assert_eq!(found(&[100.0, 130.0, 169.0, 219.7, 285.6], 0.1), (4, None));
+        // Half the width is 0.42 with 0.3, and 0.6 of it 0.25; with 0.4 it is 0.34. Two levels apart there are 0.52.
+        assert_eq!(found(&[100.0, 130.0, 169.0, 219.7, 285.6], 0.3), (4, None));
+        assert_eq!(found(&[100.0, 130.0, 169.0, 219.7, 285.6], 0.4), (3, Some(4)));
+    }
+
+    /// 5 % up and down: half the width of a difference is 0.07, of which ln 105 / 95 = 0.10 is more, but the levels do not
+    /// rise.
+    #[test]
+    fn chance_between_single_trials_is_not_growth() {
+        let levels = [100.0, 95.0, 105.0, 98.0, 110.0];
+        let found = growth(&single(&levels, 0.05), 0.01).unwrap();
+        assert_eq!((found.stops_at, found.highest), (0, 4));
+        let (at, ratio) = found.undecided.unwrap();
+        assert!(at == 4 && ratio.low > 1.02 && ratio.high < 1.19, "{ratio:?}");
+        let unknown: Vec<Vec<f64>> = levels.iter().map(|per_s| vec![*per_s]).collect();
+        let found = growth(&repeated(&unknown), 0.01).unwrap();
+        assert_eq!((found.stops_at, found.undecided.unwrap().0), (0, 4));
     }
 
     #[test]
     fn repetitions_show_which_levels_are_below_the_highest() {
         // The second level is 5 % below the third; with a spread of 0.4 % that is shown, with 20 % it is not.
         let near = [vec![99.8, 100.2], vec![189.6, 190.4], vec![199.6, 200.4]];
-        assert_eq!(growth(&near, 0.01), Some(Growth { stops_at: 2, highest: 2, undecided: None }));
+        assert_eq!(
+            growth(&repeated(&near), 0.01),
+            Some(Growth { stops_at: 2, highest: 2, undecided: None })
+        );
         let far = [vec![90.0, 110.0], vec![170.0, 210.0], vec![180.0, 220.0]];
-        let found = growth(&far, 0.01).unwrap();
+        let found = growth(&repeated(&far), 0.01).unwrap();
         assert_eq!((found.stops_at, found.highest), (1, 2));
         let (at, ratio) = found.undecided.expect("the third may well be higher");
         assert!(at == 2 && ratio.low < 1.0 && ratio.high > 1.01, "{ratio:?}");
@@ -90,21 +209,24 @@ mod tests {
     fn growth_ends_only_where_that_is_shown() {
         // The third level is 0.1 % above the second, within 0.2 %.
         let level = [vec![99.9, 100.1], vec![199.9, 200.1], vec![200.0, 200.4]];
-        assert_eq!(growth(&level, 0.01), Some(Growth { stops_at: 1, highest: 2, undecided: None }));
+        assert_eq!(
+            growth(&repeated(&level), 0.01),
+            Some(Growth { stops_at: 1, highest: 2, undecided: None })
+        );
         // One trial of the third level is as high as the second, the other far below.
         let falls = [vec![99.9, 100.1], vec![199.9, 200.1], vec![130.0, 200.0]];
-        let found = growth(&falls, 0.01).unwrap();
+        let found = growth(&repeated(&falls), 0.01).unwrap();
         assert_eq!((found.stops_at, found.highest), (1, 1));
         assert_eq!(found.undecided.unwrap().0, 2);
         // Two trials of the first level differ so much that it may be as high as the last; the second is not.
         let noisy = [vec![20.0, 200.0], vec![100.0, 101.0], vec![200.0, 201.0]];
-        assert_eq!(growth(&noisy, 0.01).unwrap().stops_at, 2);
+        assert_eq!(growth(&repeated(&noisy), 0.01).unwrap().stops_at, 2);
     }
 
     #[test]
     fn a_level_without_throughput_is_below_every_other() {
-        assert_eq!(growth(&[vec![0.0], vec![5.0]], 0.01).unwrap().stops_at, 1);
-        assert_eq!(growth(&[vec![0.0], Vec::new()], 0.01), None);
+        assert_eq!(growth(&repeated(&[vec![0.0], vec![5.0]]), 0.01).unwrap().stops_at, 1);
+        assert_eq!(growth(&repeated(&[vec![0.0], Vec::new()]), 0.01), None);
         assert_eq!(growth(&[], 0.01), None);
     }
 }

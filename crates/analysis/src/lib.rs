@@ -72,7 +72,7 @@ pub use figure::{Between, Metric, OverTime};
 pub use finding::{Code, Finding, Severity, Subject, Value};
 pub use fisher::{Cases, fisher_exact};
 pub use generator::{GeneratorFigures, GeneratorSummary, WorkersSummary};
-pub use growth::{Growth, growth};
+pub use growth::{Growth, LoadLevel, growth};
 pub use host::{HostFigure, MeanPeak, ProcessFigure, SampleWindow, ValueOrigin, mean_peak, thin};
 pub(crate) use hot::{HotSpot, hottest};
 pub use latency::{Bounds, Latency};

@@ -1,6 +1,7 @@
 //! The uncertainty of the figures of one trial: intervals of confidence from the intervals of its window, which depend
 //! on each other.
 
+mod level;
 mod long_run;
 mod share;
 
@@ -10,6 +11,7 @@ use crate::latency::{Bounds, Latency, latency};
 use crate::measured::{Measured, Slice};
 use crate::moments::mean;
 use crate::student;
+use level::Level;
 
 /// Fewer intervals than this cannot show how long noise lasts, and get no interval of confidence. From here on one
 /// covers the truth in 93 of 100 trials and more, when the noise lasts for four or five intervals (`long_run`).
@@ -19,6 +21,8 @@ pub const INTERVALS_MIN: usize = 8;
 const BATCHES_MAX: usize = 256;
 /// The number below which a normally distributed value is in 97.5 % of all cases.
 const NORMAL_95: f64 = 1.959_963_985;
+/// A lower end alone tells something when it is at least this part of the figure.
+const LOW_SHARE_MIN: f64 = 0.1;
 /// A last interval that is shorter than this part of the first joins the one before.
 const LENGTH_SHARE_MIN: f64 = 0.5;
 
@@ -26,9 +30,9 @@ const LENGTH_SHARE_MIN: f64 = 0.5;
 /// nothing of what differs between trials.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WithinInterval {
-    /// Lower end; 0 where there are too few values for one.
+    /// Lower end; 0 where there are too few values for one, and an upper end tells something.
     pub low: f64,
-    /// Upper end; `None` where there are too few values for one.
+    /// Upper end; `None` where there are too few values for one, and the lower end tells something.
     pub high: Option<f64>,
     /// So many independent samples would give an interval of this width: of rates and means intervals, of
     /// percentiles transactions.
@@ -120,7 +124,7 @@ pub(crate) fn interval_of_rate(parts: &[(f64, f64)]) -> Option<WithinInterval> {
 /// [`interval_of_mean`].
 pub(crate) fn interval_of_mean_time(parts: &[(f64, f64)]) -> Option<WithinInterval> {
     let (sum, count) = sums(parts);
-    Some(Spread::of_quotient(parts)?.around_time(sum / count))
+    Spread::of_quotient(parts)?.around_time(sum / count)
 }
 
 /// The variance of the mean of successive figures that depend on each other, as a part of the squared mean. `None` as with
@@ -201,7 +205,7 @@ fn mean_time(
         return None;
     }
     let times = of_intervals.iter().map(|it| (it.mean_ns() * it.count() as f64, it.count() as f64));
-    Some(Spread::of_quotient(&rest.joined(times.collect()))?.around_time(latency.mean_ns))
+    Spread::of_quotient(&rest.joined(times.collect()))?.around_time(latency.mean_ns)
 }
 
 /// Whether the window ends with a rest of an interval.
@@ -215,6 +219,14 @@ impl Rest {
     fn of(slices: &[Slice]) -> Self {
         let [first, .., last] = slices else { return Self::None };
         if last.seconds < LENGTH_SHARE_MIN * first.seconds { Self::Short } else { Self::None }
+    }
+
+    /// The intervals without a short rest.
+    fn left_out<T>(self, parts: &[T]) -> &[T] {
+        match (self, parts) {
+            (Self::Short, [before @ .., _]) => before,
+            _ => parts,
+        }
     }
 
     /// Sums over intervals, in which a short rest is a part of the one before, and over batches when there are too many.
@@ -275,9 +287,16 @@ impl Spread {
     /// The interval around a mean time, which is skewed: a trial without a burst of long times does not show how long they
     /// can be. The mean time of a queue is the reciprocal of the capacity that is left (M/M/1), and this varies evenly:
     /// the upper end is taken from it. There is none where nothing of the capacity may be left.
-    fn around_time(self, figure: f64) -> WithinInterval {
+    fn around_time(self, figure: f64) -> Option<WithinInterval> {
         let high = (self.relative < 1.0).then(|| figure / (1.0 - self.relative));
-        WithinInterval { high, ..self.around(figure) }
+        WithinInterval { high, ..self.around(figure) }.if_telling(figure)
+    }
+}
+
+impl WithinInterval {
+    /// `None` for an interval that says nothing of a figure: without an upper end, and with the lower end far below it.
+    fn if_telling(self, figure: f64) -> Option<Self> {
+        (self.high.is_some() || self.low >= LOW_SHARE_MIN * figure).then_some(self)
     }
 }
 
@@ -296,17 +315,8 @@ fn batched(values: &[f64]) -> Vec<f64> {
     (0..count).map(of).collect()
 }
 
-/// The interval of each percentile of `latency`, which summarizes `all`.
-///
-/// The share of all values at or below a percentile is a quotient, whose spread says how many independent values are
-/// worth as much. The percentile's interval has the ends that the same share has among so many: the exact ones of the
-/// binomial distribution, or those by the logarithm of the odds where they are wider. Values come in bursts, of which a
-/// trial has few, so that exact ends alone are too narrow towards the side with more values.
-///
-/// Sources: R. S. Woodruff, Confidence intervals for medians and other position measures, Journal of the American
-/// Statistical Association 47 (1952); E. L. Korn and B. I. Graubard, Confidence intervals for proportions with small
-/// expected number of positive counts estimated from survey data, Survey Methodology 24 (1998), for the effective
-/// number with exact ends, which hold for the last values too.
+/// The interval of each percentile of `latency`, which summarizes `all`: by the level of the intervals where these have one
+/// (`level`), else by the share of values below it.
 fn percentiles(
     of_intervals: &[&LatencyHistogram],
     latency: &Latency,
@@ -316,40 +326,83 @@ fn percentiles(
     let limits: Vec<u64> = latency.percentiles.iter().map(|(_, it)| it.least_ns).collect();
     let counts: Vec<Vec<u64>> = of_intervals.iter().map(|it| it.counts_up_to_ns(&limits)).collect();
     let interval = |(at, (percent, bounds)): (usize, &(f64, Bounds))| {
-        let parts = counts.iter().zip(of_intervals);
-        let parts = parts.map(|(counts, of)| (counts[at] as f64, of.count() as f64)).collect();
         let is_inner = *percent > 0.0 && *percent < 100.0 && bounds.is_exact();
-        let interval = is_inner.then(|| of_percentile(&rest.joined(parts), *percent, latency, all));
-        (*percent, interval.flatten())
+        let ranked = Ranked { percent: *percent, figure: limits[at] as f64, latency, all };
+        let by_level = || ranked.by_level(rest.left_out(of_intervals));
+        let by_share = || {
+            let parts = counts.iter().zip(of_intervals);
+            let parts = parts.map(|(counts, of)| (counts[at] as f64, of.count() as f64)).collect();
+            ranked.by_share(&rest.joined(parts))
+        };
+        (*percent, if is_inner { by_level().or_else(by_share) } else { None })
     };
     latency.percentiles.iter().enumerate().map(interval).collect()
 }
 
-/// `parts` are the numbers of values at or below the percentile and of all, in each interval. What was never answered is
-/// longer than all others, which `all` does not have.
-fn of_percentile(
-    parts: &[(f64, f64)],
+/// A percentile of latencies. What was never answered is longer than all others, which `all` does not have.
+#[derive(Clone, Copy)]
+struct Ranked<'a> {
     percent: f64,
-    latency: &Latency,
-    all: &LatencyHistogram,
-) -> Option<WithinInterval> {
-    let (below, values) = sums(parts);
-    let spread = Spread::of_quotient(parts)?;
-    let share = below / values;
-    let variance = (spread.half_width / NORMAL_95).powi(2);
-    let independent = share * (1.0 - share);
-    let worth = if variance > 0.0 { independent / variance } else { f64::INFINITY };
-    let effective_samples = worth.min(latency.count as f64);
-    let [low, high] = share::ends(effective_samples as u64, percent / 100.0);
-    let value = |part: f64| {
-        let rank_percent = 100.0 * part * latency.count as f64 / all.count() as f64;
-        (rank_percent <= 100.0).then(|| all.percentile_ns(rank_percent) as f64)
-    };
-    Some(WithinInterval {
-        low: low.and_then(value).unwrap_or(0.0),
-        high: high.and_then(value),
-        effective_samples,
-    })
+    /// Its value, ns.
+    figure: f64,
+    latency: &'a Latency,
+    all: &'a LatencyHistogram,
+}
+
+impl Ranked<'_> {
+    /// The value of a rank, which is a part of all values; `None` among what was never answered.
+    fn value(&self, part: f64) -> Option<f64> {
+        let rank_percent = 100.0 * part * self.latency.count as f64 / self.all.count() as f64;
+        (rank_percent <= 100.0).then(|| self.all.percentile_ns(rank_percent) as f64)
+    }
+
+    /// The interval around the level of the intervals' percentiles, and around that of all values, which differ where
+    /// the level jumps. It is nowhere narrower than that of as many independent values.
+    fn by_level(&self, of_intervals: &[&LatencyHistogram]) -> Option<WithinInterval> {
+        let Self { percent, figure, latency, all } = *self;
+        let median_ns = all.percentile_ns(50.0) as f64;
+        let Level { middle_ns, half_width } =
+            level::level(of_intervals, percent, [median_ns, figure])?;
+        let [least, most] = share::ends(latency.count, percent / 100.0)
+            .map(|end| end.and_then(|end| self.value(end)).unwrap_or(figure));
+        let low = least.min(figure.min(middle_ns) * (-half_width).exp());
+        let high = most.max(figure.max(middle_ns) * half_width.exp());
+        // The share of values within, of a share's 95 % interval.
+        let within = all.count_above_ns(low).saturating_sub(all.count_above_ns(high));
+        let deviation = within as f64 / latency.count as f64 / 2.0 / NORMAL_95;
+        let effective_samples = self.worth(deviation.powi(2));
+        Some(WithinInterval { low, high: Some(high), effective_samples })
+    }
+
+    /// The share of all values at or below a percentile is a quotient, whose spread says how many independent values are
+    /// worth as much. The percentile's interval has the ends that the same share has among so many: the exact ones of the
+    /// binomial distribution, or those by the logarithm of the odds where they are wider. Values come in bursts, of which
+    /// a trial has few, so that exact ends alone are too narrow towards the side with more values.
+    ///
+    /// `parts` are the numbers of values at or below the percentile and of all, in each interval.
+    ///
+    /// Sources: R. S. Woodruff, Confidence intervals for medians and other position measures, Journal of the American
+    /// Statistical Association 47 (1952); E. L. Korn and B. I. Graubard, Confidence intervals for proportions with small
+    /// expected number of positive counts estimated from survey data, Survey Methodology 24 (1998), for the effective
+    /// number with exact ends, which hold for the last values too.
+    fn by_share(&self, parts: &[(f64, f64)]) -> Option<WithinInterval> {
+        let spread = Spread::of_quotient(parts)?;
+        let effective_samples = self.worth((spread.half_width / NORMAL_95).powi(2));
+        let [low, high] = share::ends(effective_samples as u64, self.percent / 100.0);
+        let interval = WithinInterval {
+            low: low.and_then(|part| self.value(part)).unwrap_or(0.0),
+            high: high.and_then(|part| self.value(part)),
+            effective_samples,
+        };
+        interval.if_telling(self.figure)
+    }
+
+    /// So many independent values give the share of values below the percentile this variance.
+    fn worth(&self, variance: f64) -> f64 {
+        let share = self.percent / 100.0;
+        let worth = if variance > 0.0 { share * (1.0 - share) / variance } else { f64::INFINITY };
+        worth.min(self.latency.count as f64)
+    }
 }
 
 #[cfg(test)]

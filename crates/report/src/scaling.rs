@@ -130,6 +130,9 @@ fn code(refused: &NoScaling) -> &'static str {
     }
 }
 
+/// A change that is known only to be above this one could be any.
+const LOW_CHANGE_MIN: f64 = -0.9;
+
 /// A probability; one so small that its digits say nothing is shown as a bound.
 fn probability(p_value: f64) -> String {
     if p_value < LEAST_PROBABILITY {
@@ -144,10 +147,15 @@ fn small(value: f64) -> String {
     if value != 0.0 && value.abs() < 1e-3 { format!("{value:.2e}") } else { number(value) }
 }
 
-/// `40.0 (35.1 to 46.2)`.
+/// `40.0 (35.1 to 46.2)`, `40.0 (35.1 or more)`; `40.0 (-)` where the interval says nothing.
 pub(crate) fn with_interval(range: &Ranged, show: impl Fn(f64) -> String) -> String {
-    let high = range.high.map_or("or more".to_owned(), |high| format!("to {}", show(high)));
-    format!("{} ({} {high})", show(range.value), show(range.low))
+    let (value, low) = (show(range.value), show(range.low));
+    match range.high {
+        Some(high) => format!("{value} ({low} to {})", show(high)),
+        // No coefficient is below 0, and no change is below -100 %.
+        None if range.low == 0.0 || range.low <= LOW_CHANGE_MIN => format!("{value} (-)"),
+        None => format!("{value} ({low} or more)"),
+    }
 }
 
 pub(crate) fn table(sweeps: &[Sweep]) -> Table {

@@ -136,6 +136,83 @@ fn percentiles_of_a_queue_are_covered_as_often_as_promised() {
     }
 }
 
+/// Latencies of intervals whose level is an autoregression with the deviation 0.1 of its logarithm, in units of 100 to a
+/// level of 1; the logarithms have the other deviation around it.
+fn drifting(draws: &mut Draws, correlation: f64, spread: f64) -> Vec<LatencyHistogram> {
+    let levels = autoregression(draws, correlation, 10);
+    let interval = |level: f64| {
+        let level = (level - 100.0) / 50.0;
+        (0..250).map(|_| (1e4 * (level + spread * draws.normal()).exp()) as u64).collect()
+    };
+    levels.into_iter().map(interval).collect()
+}
+
+/// The deviations of the level and around it add as squares; 1.6449 deviations are below the 95th percentile.
+#[test]
+fn percentiles_of_a_drifting_level_are_covered_and_have_two_ends() {
+    const TRIALS: usize = 300;
+    let mut draws = Draws(11);
+    for (correlation, spread) in [(0.0, 0.02), (0.6, 0.02), (0.8, 0.02), (0.8, 0.3)] {
+        let mut covered = [0; 2];
+        for _ in 0..TRIALS {
+            let intervals = drifting(&mut draws, correlation, spread);
+            for (covered, (percent, quantile)) in
+                covered.iter_mut().zip([(50.0, 0.0), (95.0, 1.6449)])
+            {
+                let interval = interval_of_percentile(&intervals, percent).unwrap();
+                let truth = 1e4 * (quantile * spread.hypot(0.1)).exp();
+                *covered += usize::from(covers(interval, truth));
+                let high = interval.high.expect("each interval knows its percentile");
+                assert!(interval.low > 0.0 && high < 6.0 * truth, "{percent}: {interval:?}");
+            }
+        }
+        assert!(
+            covered.iter().all(|covered| *covered >= TRIALS * 93 / 100),
+            "{correlation}, {spread}: {covered:?} of {TRIALS}"
+        );
+    }
+}
+
+/// Medians of 50 that move up and down by 4 % at most, with hardly any spread in an interval: the share of values below the
+/// median of all is 0 or 1 in each.
+#[test]
+fn a_median_that_drifts_narrowly_is_known() {
+    let medians = [45_700, 51_100, 47_000, 50_200, 48_800, 46_500, 49_900, 48_100, 50_700, 47_600];
+    let of = |median: u64| -> LatencyHistogram { (0..100).map(|at| median + 2 * at).collect() };
+    let intervals: Vec<LatencyHistogram> = medians.into_iter().map(of).collect();
+    let median = interval_of_percentile(&intervals, 50.0).unwrap();
+    assert!(median.low > 40_000.0 && median.high.unwrap() < 57_000.0, "{median:?}");
+    assert!((1.0..100.0).contains(&median.effective_samples), "{median:?}");
+}
+
+/// Of the logarithms of two percentiles -d and d in turn, the deviation of ten is d sqrt(10 / 9).
+#[test]
+fn percentiles_that_are_far_apart_have_no_level() {
+    let of = |deviation: f64| {
+        let interval = |at: usize| {
+            let sign = if at.is_multiple_of(2) { 1.0 } else { -1.0 };
+            let latency = 1e6 * f64::exp(sign * deviation);
+            LatencyHistogram::from_iter([latency as u64; 100])
+        };
+        let intervals: Vec<LatencyHistogram> = (0..10).map(interval).collect();
+        let intervals: Vec<&LatencyHistogram> = intervals.iter().collect();
+        level::level(&intervals, 50.0, [1e6, 1e6])
+    };
+    assert!(of(0.28).is_some_and(|level| (level.middle_ns / 1e6 - 1.0).abs() < 1e-3));
+    assert_eq!(of(0.29), None);
+}
+
+/// Ten intervals with one value each: the ends of a percentile have no rank, and there is no interval.
+#[test]
+fn an_interval_that_says_nothing_is_none() {
+    let alone = |at: u64| LatencyHistogram::from_iter([if at < 5 { 1_000 } else { 2_000 }]);
+    let intervals: Vec<LatencyHistogram> = (0..10).map(alone).collect();
+    assert_eq!(interval_of_percentile(&intervals, 50.0), None);
+    // Half of all values are 1, the others a thousand: the lower end is far below the 95th percentile.
+    let low = WithinInterval { low: 9.0, high: None, effective_samples: 5.0 };
+    assert_eq!((low.if_telling(100.0), low.if_telling(90.0)), (None, Some(low)));
+}
+
 #[test]
 fn equal_latencies_have_an_interval_of_one_value() {
     let intervals: Vec<LatencyHistogram> =

@@ -1,6 +1,6 @@
 //! Where throughput stops growing with the clients, and up to which rate arrivals are answered.
 
-use analysis::{Code as FindingCode, Peak, Scaling, Value, growth};
+use analysis::{Code as FindingCode, LoadLevel, Peak, Scaling, Value, growth};
 
 use super::compared::times;
 use super::trials::{behind, not_believed};
@@ -51,11 +51,14 @@ fn over_clients(
     }
     let mut points = points.to_vec();
     points.sort_by_key(|point| point.clients);
-    let throughput = |point: &&Point<'_>| -> Vec<f64> {
-        let trials = point.counted.iter().map(|at| &digest.trials[*at]);
-        trials.map(|trial| trial.summary.transactions_per_s).collect()
+    let level = |point: &&Point<'_>| {
+        let trials: Vec<_> = point.counted.iter().map(|at| &digest.trials[*at].summary).collect();
+        LoadLevel {
+            per_s: trials.iter().map(|it| it.transactions_per_s).collect(),
+            within: trials.last().and_then(|it| it.within.transactions_per_s),
+        }
     };
-    let levels: Vec<Vec<f64>> = points.iter().map(throughput).collect();
+    let levels: Vec<LoadLevel> = points.iter().map(level).collect();
     let least = digest.run.header.least_difference;
     let found = growth(&levels, least)?;
     let (at, last) = (points[found.stops_at], points[points.len() - 1]);
@@ -85,11 +88,12 @@ fn over_clients(
         values.extend([
             ("more_clients", small(points[higher].clients)),
             ("change", change(ratio.ratio)),
-            ("low", change(ratio.low)),
-            ("high", change(ratio.high)),
             ("trials", small(ratio.rounds)),
             ("repeated", text(times(Unit::Trial, &[ratio.logs.counts]))),
         ]);
+        let is_known = ratio.low < ratio.high || ratio.logs.has_interval();
+        let ends = [("low", change(ratio.low)), ("high", change(ratio.high))];
+        values.extend(ends.into_iter().filter(|_| is_known));
         return Some((Code::ThroughputUndecided, values));
     }
     if found.highest != found.stops_at {

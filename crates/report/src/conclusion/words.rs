@@ -137,8 +137,8 @@ impl Code {
             Self::ThroughputUndecided => (
                 "throughput-growth-undecided",
                 "{system}, {workload}: whether throughput grows beyond {clients:client|clients}, with {per_s} per s, is \
-                 not decided: {more_clients} clients change it by {change} (95 % interval {low} to \
-                 {high}), {repeated}; more trials would narrow it[; {percentile} is \
+                 not decided: {more_clients} clients change it by {change}[ (95 % interval {low} to \
+                 {high})], {repeated}; more trials would narrow it[; {percentile} is \
                  {latency_ns}][ {more}][; with {most_clients} clients it is {most_ns}][ {most_more}][; the curve of \
                  the {law} is highest at {peak_clients} (95 % interval {peak_low} to {peak_high}), with {peak_per_s} \
                  per s]",
