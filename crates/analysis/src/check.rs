@@ -36,6 +36,8 @@ const TREND_MAX: f64 = 0.1;
 const VARIATION_MAX: f64 = 0.2;
 /// A percentile with fewer values above it than this depends mostly on chance.
 const VALUES_ABOVE_MIN: f64 = 10.0;
+/// More arrivals than this part of all that are never sent are not those that come just before the window ends.
+const UNSENT_SHARE_MAX: f64 = 0.001;
 /// Higher percentiles than this need more values than most trials have: few values are a remark there.
 const USUAL_PERCENTILE_MAX: f64 = 99.0;
 /// A shorter window, s, is no more than a moment: throughput depends on what happens to fall into it, and figures that
@@ -401,7 +403,10 @@ fn unfinished(measured: &Measured<'_>) -> Option<Finding> {
     let edges = measured.edges;
     let (requests, unsent) = (edges.unanswered.count(), edges.unsent.count());
     let oldest_ns = edges.ages().max_ns();
-    (requests + unsent > 0).then(|| {
+    let due = measured.total.transactions + measured.total.failed_transactions + unsent;
+    // Of random arrivals some come just before the window ends, and wait for a client then.
+    let is_more_than_ends = unsent as f64 > UNSENT_SHARE_MAX * due as f64;
+    (requests > 0 || is_more_than_ends).then(|| {
         Finding::new(Code::Unfinished)
             .with("requests", Value::Count(requests))
             .with("unsent", Value::Count(unsent))
@@ -431,7 +436,7 @@ fn censored(measured: &Measured<'_>) -> Option<Finding> {
         unknown.merge(&tally.timed_out);
     }
     let bounds = bounded_latency(&ended, &unknown, measured.percentiles).percentiles.into_iter();
-    let from_below = bounds.filter(|(_, bounds)| !bounds.is_exact());
+    let from_below = bounds.filter(|(_, bounds)| !bounds.is_near());
     let (percentile, bounds) = from_below.min_by(|one, other| one.0.total_cmp(&other.0))?;
     (!unknown.is_empty()).then(|| {
         Finding::new(Code::CensoredPercentiles)

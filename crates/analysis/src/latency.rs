@@ -26,9 +26,17 @@ pub struct Bounds {
     pub most_ns: Option<Nanos>,
 }
 
+/// Bounds that differ by this part of the lower one tell the percentile.
+const NEAR: f64 = 0.01;
+
 impl Bounds {
     pub fn is_exact(self) -> bool {
         self.most_ns == Some(self.least_ns)
+    }
+
+    /// Whether what was never answered hardly moves it.
+    pub(crate) fn is_near(self) -> bool {
+        self.most_ns.is_some_and(|most_ns| most_ns as f64 <= self.least_ns as f64 * (1.0 + NEAR))
     }
 }
 
@@ -124,12 +132,23 @@ mod tests {
         );
         let bounds = |percent| seen.bounds(percent).unwrap();
         assert_eq!(bounds(50.0), Bounds { least_ns: 50, most_ns: Some(50) });
-        assert!(bounds(70.0).is_exact());
+        assert!(bounds(70.0).is_exact() && bounds(70.0).is_near() && !bounds(76.0).is_near());
         assert_eq!(bounds(76.0), Bounds { least_ns: 75, most_ns: Some(76) });
         assert_eq!(bounds(99.0).most_ns, None);
         assert_eq!(seen.percentile_within(76.0), Some([75.0, 76.0]));
         assert_eq!(seen.percentile_within(99.0), None);
         assert_eq!((seen.count, seen.unanswered, seen.min_ns, seen.max_ns), (100, 20, 1, 80));
+    }
+
+    /// One of 1,001 moves the 99th percentile by less than a rank of 1,000, which is 1 of 990.
+    #[test]
+    fn one_that_waits_at_the_end_leaves_a_percentile_near() {
+        let ended = LatencyHistogram::from_iter(1..=1_000);
+        let seen = bounded_latency(&ended, &LatencyHistogram::from_iter([1]), &[99.0, 99.99]);
+        let [p99, highest] = [99.0, 99.99].map(|percent| seen.bounds(percent).unwrap());
+        assert_eq!(p99, Bounds { least_ns: 990, most_ns: Some(991) });
+        assert!(p99.is_near() && !p99.is_exact());
+        assert!(highest.most_ns.is_none() && !highest.is_near());
     }
 
     #[test]

@@ -21,6 +21,10 @@ pub const INTERVALS_MIN: usize = 8;
 const BATCHES_MAX: usize = 256;
 /// The number below which a normally distributed value is in 97.5 % of all cases.
 const NORMAL_95: f64 = 1.959_963_985;
+/// What was never answered may move a mean by this part of it, which widens its interval; beyond, it has none.
+const UNANSWERED_MAX: f64 = 0.05;
+/// What was never answered is supposed to take at most so many times as long as the longest latency or age.
+const TIMES_LONGEST: f64 = 10.0;
 /// A lower end alone tells something when it is at least this part of the figure.
 const LOW_SHARE_MIN: f64 = 0.1;
 /// A last interval that is shorter than this part of the first joins the one before.
@@ -47,7 +51,7 @@ pub struct Within {
     /// figure.
     pub throughput_variance: Option<f64>,
     pub queries_per_s: Option<WithinInterval>,
-    /// Of the mean latency of transactions, ns; `None` when some were never answered.
+    /// Of the mean latency of transactions, ns; `None` when so many were never answered that they may move it.
     pub mean_ns: Option<WithinInterval>,
     /// Of each requested percentile of these latencies, ns; `None` where the percentile is only a bound.
     pub percentiles_ns: Vec<(f64, Option<WithinInterval>)>,
@@ -58,7 +62,7 @@ pub struct Within {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OperationWithin {
     pub per_s: Option<WithinInterval>,
-    /// Of its mean latency, ns; `None` when some were never answered.
+    /// Of its mean latency, ns; `None` when so many were never answered that they may move it.
     pub mean_ns: Option<WithinInterval>,
     /// Of each requested percentile of its latencies, ns; `None` where the percentile is only a bound.
     pub percentiles_ns: Vec<(f64, Option<WithinInterval>)>,
@@ -201,11 +205,19 @@ fn mean_time(
     latency: &Latency,
     rest: Rest,
 ) -> Option<WithinInterval> {
-    if latency.unanswered > 0 {
-        return None;
-    }
+    let more = unanswered_share(latency).filter(|more| *more <= UNANSWERED_MAX)?;
     let times = of_intervals.iter().map(|it| (it.mean_ns() * it.count() as f64, it.count() as f64));
-    Spread::of_quotient(&rest.joined(times.collect()))?.around_time(latency.mean_ns)
+    let interval =
+        Spread::of_quotient(&rest.joined(times.collect()))?.around_time(latency.mean_ns)?;
+    Some(WithinInterval { high: interval.high.map(|high| high * (1.0 + more)), ..interval })
+}
+
+/// By how much the mean grows, as a part of it, when each of what was never answered takes [`TIMES_LONGEST`] as long as the
+/// longest of all. `None` without a mean.
+fn unanswered_share(latency: &Latency) -> Option<f64> {
+    let most_ns = latency.unanswered as f64 * TIMES_LONGEST * latency.max_ns as f64;
+    let share = most_ns / (latency.mean_ns * latency.count as f64);
+    if latency.unanswered == 0 { Some(0.0) } else { Some(share).filter(|share| share.is_finite()) }
 }
 
 /// Whether the window ends with a rest of an interval.
@@ -326,8 +338,9 @@ fn percentiles(
     let limits: Vec<u64> = latency.percentiles.iter().map(|(_, it)| it.least_ns).collect();
     let counts: Vec<Vec<u64>> = of_intervals.iter().map(|it| it.counts_up_to_ns(&limits)).collect();
     let interval = |(at, (percent, bounds)): (usize, &(f64, Bounds))| {
-        let is_inner = *percent > 0.0 && *percent < 100.0 && bounds.is_exact();
-        let ranked = Ranked { percent: *percent, figure: limits[at] as f64, latency, all };
+        let most = bounds.most_ns.unwrap_or(limits[at]) as f64;
+        let ranked = Ranked { percent: *percent, figure: limits[at] as f64, most, latency, all };
+        let is_inner = *percent > 0.0 && *percent < 100.0 && bounds.is_near();
         let by_level = || ranked.by_level(rest.left_out(of_intervals));
         let by_share = || {
             let parts = counts.iter().zip(of_intervals);
@@ -339,19 +352,28 @@ fn percentiles(
     latency.percentiles.iter().enumerate().map(interval).collect()
 }
 
-/// A percentile of latencies. What was never answered is longer than all others, which `all` does not have.
+/// A percentile of latencies, of which `all` does not have what was never answered.
 #[derive(Clone, Copy)]
 struct Ranked<'a> {
     percent: f64,
-    /// Its value, ns.
+    /// The least that it can be, ns: its value, but for what was never answered.
     figure: f64,
+    /// The most that it can be.
+    most: f64,
     latency: &'a Latency,
     all: &'a LatencyHistogram,
 }
 
 impl Ranked<'_> {
-    /// The value of a rank, which is a part of all values; `None` among what was never answered.
-    fn value(&self, part: f64) -> Option<f64> {
+    /// The least that the value of a rank can be, which is a part of all values: what was never answered is shorter.
+    fn least_value(&self, part: f64) -> Option<f64> {
+        let rank = part * self.latency.count as f64 - self.latency.unanswered as f64;
+        let rank_percent = 100.0 * rank / self.all.count() as f64;
+        (rank_percent > 0.0).then(|| self.all.percentile_ns(rank_percent) as f64)
+    }
+
+    /// The most that it can be: what was never answered is longer; `None` among that.
+    fn most_value(&self, part: f64) -> Option<f64> {
         let rank_percent = 100.0 * part * self.latency.count as f64 / self.all.count() as f64;
         (rank_percent <= 100.0).then(|| self.all.percentile_ns(rank_percent) as f64)
     }
@@ -359,14 +381,15 @@ impl Ranked<'_> {
     /// The interval around the level of the intervals' percentiles, and around that of all values, which differ where
     /// the level jumps. It is nowhere narrower than that of as many independent values.
     fn by_level(&self, of_intervals: &[&LatencyHistogram]) -> Option<WithinInterval> {
-        let Self { percent, figure, latency, all } = *self;
+        let Self { percent, figure, latency, all, .. } = *self;
         let median_ns = all.percentile_ns(50.0) as f64;
         let Level { middle_ns, half_width } =
             level::level(of_intervals, percent, [median_ns, figure])?;
-        let [least, most] = share::ends(latency.count, percent / 100.0)
-            .map(|end| end.and_then(|end| self.value(end)).unwrap_or(figure));
+        let [least, most] = share::ends(latency.count, percent / 100.0);
+        let least = least.and_then(|part| self.least_value(part)).unwrap_or(figure);
+        let most = most.and_then(|part| self.most_value(part)).unwrap_or(self.most);
         let low = least.min(figure.min(middle_ns) * (-half_width).exp());
-        let high = most.max(figure.max(middle_ns) * half_width.exp());
+        let high = most.max(self.most.max(middle_ns) * half_width.exp());
         // The share of values within, of a share's 95 % interval.
         let within = all.count_above_ns(low).saturating_sub(all.count_above_ns(high));
         let deviation = within as f64 / latency.count as f64 / 2.0 / NORMAL_95;
@@ -390,8 +413,8 @@ impl Ranked<'_> {
         let effective_samples = self.worth((spread.half_width / NORMAL_95).powi(2));
         let [low, high] = share::ends(effective_samples as u64, self.percent / 100.0);
         let interval = WithinInterval {
-            low: low.and_then(|part| self.value(part)).unwrap_or(0.0),
-            high: high.and_then(|part| self.value(part)),
+            low: low.and_then(|part| self.least_value(part)).unwrap_or(0.0),
+            high: high.and_then(|part| self.most_value(part)),
             effective_samples,
         };
         interval.if_telling(self.figure)

@@ -14,6 +14,7 @@ use analysis::{
     OperationSlice, RunFacts, Slice, Summary, Usage, Window, check, check_run, host_of_node,
     over_repetitions, summarize_due,
 };
+use jiff::Timestamp;
 use measure::{
     Edges, ErrorKey, Failure, Host, LatencyHistogram, Nanos, Operation, OperationTally, Outage,
     of_transactions, transaction_latencies,
@@ -342,6 +343,12 @@ impl<'a> Trial<'a> {
 
     pub(crate) fn reason(&self) -> Option<&'a str> {
         self.record.end.as_ref()?.status.reason()
+    }
+
+    /// When the measured load began and ended.
+    pub(crate) fn measured(&self) -> [Option<Timestamp>; 2] {
+        let end = self.record.end.as_ref();
+        [end.and_then(|end| end.measure_started), end.and_then(|end| end.measure_ended)]
     }
 
     /// Start and end of the measured load on the trial's clock.

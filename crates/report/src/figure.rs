@@ -8,7 +8,6 @@ use measure::PreciseFigure;
 
 use crate::digest::{Digest, Point, Trial};
 use crate::number::{TimeUnit, number, percent, percentile_name};
-use crate::operations::measured;
 use catalogue::{CATALOGUE, Compared, Entry, Whole};
 
 #[derive(Clone, Copy, Debug)]
@@ -123,7 +122,7 @@ impl Figure {
     /// The figure of each complete trial with its time; `None` when it is not known exactly in one of them.
     pub(crate) fn in_time(self, digest: &Digest<'_>, point: &Point<'_>) -> Option<Vec<TimedValue>> {
         let timed = |trial: &Trial<'_>| {
-            let time_s = measured(trial)[0]?.as_duration().as_secs_f64();
+            let time_s = trial.measured()[0]?.as_duration().as_secs_f64();
             Some(TimedValue { time_s, value: self.of(trial)? })
         };
         digest.complete(point).map(timed).collect()

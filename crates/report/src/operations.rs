@@ -50,23 +50,17 @@ pub(crate) fn has_several_transactions(digest: &Digest<'_>, workload: &str) -> b
     trials.into_iter().any(is_mix)
 }
 
-/// When the measured load of a trial began and ended.
-pub(crate) fn measured(trial: &Trial<'_>) -> [Option<Timestamp>; 2] {
-    let end = trial.record.end.as_ref();
-    [end.and_then(|end| end.measure_started), end.and_then(|end| end.measure_ended)]
-}
-
 /// The time of day, with the date when any of the times is not on the day on which the run began.
 fn time_format(digest: &Digest<'_>, trials: &[&Trial<'_>]) -> &'static str {
     let day = |time: Timestamp| time.strftime("%F").to_string();
     let first = day(digest.run.header.started);
-    let mut times = trials.iter().flat_map(|trial| measured(trial)).flatten();
+    let mut times = trials.iter().flat_map(|trial| trial.measured()).flatten();
     if times.all(|time| day(time) == first) { "%T" } else { "%F %T" }
 }
 
 fn measured_between(trial: &Trial<'_>, format: &str) -> Vec<String> {
     let shown = |time: Option<Timestamp>| time.map(|time| time.strftime(format).to_string());
-    measured(trial).map(|time| shown(time).unwrap_or_default()).into()
+    trial.measured().map(|time| shown(time).unwrap_or_default()).into()
 }
 
 pub(crate) fn of_trial(digest: &Digest<'_>, trial: &Trial<'_>) -> Table {

@@ -213,6 +213,26 @@ fn an_interval_that_says_nothing_is_none() {
     assert_eq!((low.if_telling(100.0), low.if_telling(90.0)), (None, Some(low)));
 }
 
+/// Ten intervals with a hundred of 100 ms: the sum is 100 s. One that takes ten times the longest, 1 s, adds 1 %, and ten
+/// add 10 %.
+#[test]
+fn what_waits_at_the_end_widens_the_interval_of_the_mean() {
+    let one = LatencyHistogram::from_iter([100_000_000; 100]);
+    let intervals = vec![&one; 10];
+    let all = LatencyHistogram::sum(intervals.iter().copied());
+    let of = |unsent: usize| {
+        let ages = LatencyHistogram::from_iter(vec![1_000; unsent]);
+        let latency = crate::latency::bounded_latency(&all, &ages, &[50.0]);
+        let percentiles = percentiles(&intervals, &latency, &all, Rest::None);
+        (mean_time(&intervals, &latency, Rest::None), percentiles[0].1)
+    };
+    let (mean, median) = of(1);
+    let more = mean.unwrap().high.unwrap() / of(0).0.unwrap().high.unwrap();
+    assert!((more - 1.01).abs() < 2e-3 && median.is_some(), "{more} {median:?}");
+    assert_eq!(of(10).0, None);
+    assert!(of(10).1.is_some(), "the median is that of equal values");
+}
+
 #[test]
 fn equal_latencies_have_an_interval_of_one_value() {
     let intervals: Vec<LatencyHistogram> =

@@ -17,7 +17,10 @@ const KEYS: [&str; 5] = ["repetitions", "rounds", "windows", "seek", "load.until
 pub(super) fn divided(plan: &Plan, overrides: &[String]) -> Result<Option<Source>> {
     let is_set = overrides.iter().any(|it| KEYS.iter().any(|key| it.trim().starts_with(key)));
     let load = &plan.load;
-    let has_steps = load.open.as_ref().is_some_and(|open| open.rates.iter().any(|rate| !rate.length().is_zero()));
+    let has_steps = load
+        .open
+        .as_ref()
+        .is_some_and(|open| open.rates.iter().any(|rate| !rate.length().is_zero()));
     let ends_otherwise = load.limit.events.is_some() || load.precision.is_some() || has_steps;
     if is_set || plan.repetitions > 1 || plan.seek.is_some() || ends_otherwise {
         return Ok(None);

@@ -10,7 +10,7 @@ use crate::figure::Figure;
 use crate::figure::catalogue::{CATALOGUE, Whole};
 use crate::latency_json::lower_bounds;
 use crate::number::percentile_name;
-use crate::operations::{TOTAL, measured};
+use crate::operations::TOTAL;
 use crate::tables::kind_name;
 
 pub(super) struct Column {
@@ -135,10 +135,10 @@ const LEAD: [(&str, Cell); 18] = [
 /// made, the systems that were up beside its own, and its part in a seek.
 const TAIL: [(&str, Cell); 7] = [
     ("measure_started", |row| {
-        measured(row.trial)[0].map(|time| time.to_string()).unwrap_or_default()
+        row.trial.measured()[0].map(|time| time.to_string()).unwrap_or_default()
     }),
     ("measure_ended", |row| {
-        measured(row.trial)[1].map(|time| time.to_string()).unwrap_or_default()
+        row.trial.measured()[1].map(|time| time.to_string()).unwrap_or_default()
     }),
     ("windows", |row| match row.trial.windows.len() {
         0 => String::new(),

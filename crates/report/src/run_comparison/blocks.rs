@@ -107,7 +107,7 @@ fn verdicts(compared: &RunComparison<'_, '_>) -> Section<'static> {
 fn figures(row: &Row) -> Vec<String> {
     let Ok(found) = &row.found else { return vec![String::new(); 6] };
     let value = |change: f64| match found.is_part {
-        true => row.change(change),
+        true => row.signed(change),
         false => format!("{:.3}", 1.0 + change),
     };
     let interval = found.contrast.has_interval().then(|| {
@@ -194,7 +194,8 @@ fn checks(compared: &RunComparison<'_, '_>) -> Section<'static> {
     let is_single = compared.sides.systems.len() == 1;
     let table = table.without_columns(|head, _| head == "system" && is_single);
     let note = "The candidate fails where the whole interval is beyond the threshold; where the interval contains \
-                it, that is not decided.";
+                it, or where the verdict above is not decided, that is not decided. With one repetition on a side no \
+                threshold can be crossed.";
     Section::new("thresholds", "Thresholds").table(Weight::Report, table).note(note)
 }
 

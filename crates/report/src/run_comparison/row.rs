@@ -8,10 +8,13 @@ use super::sides::Matched;
 use super::thresholds::Criteria;
 use crate::figure::Figure;
 use crate::noise_floor;
-use crate::number::{percent, signed_percent};
+use crate::number::{number, percent, signed_percent};
 
 /// A difference of failed parts below this does not matter: one in a thousand.
 const FAILED_LEAST: f64 = 0.001;
+
+/// A larger change is told as a multiple.
+const MULTIPLE_FROM: f64 = 1.0;
 
 #[derive(Debug)]
 pub(super) struct Row {
@@ -134,21 +137,45 @@ impl Row {
                 None => "not decided".to_owned(),
             },
             Significance::Higher | Significance::Lower => {
+                let word = self.figure.verdict(verdict);
+                let mark = noise_floor::mark(self.is_within_noise());
+                if self.is_multiple(found) {
+                    return format!("{word}: {}{mark}", self.change(found));
+                }
                 let mut ends = found.interval(0.95).map(f64::abs);
                 ends.sort_by(f64::total_cmp);
                 format!(
-                    "{} by {}{unit} ({} to {}){}",
-                    self.figure.verdict(verdict),
+                    "{word} by {}{unit} ({} to {}){mark}",
                     digits(found.change().abs()),
                     digits(ends[0]),
                     digits(ends[1]),
-                    noise_floor::mark(self.is_within_noise()),
                 )
             }
         }
     }
 
-    pub(super) fn change(&self, change: f64) -> String {
+    /// The change with its interval where it has one: `+4.0 % (+1.0 % to +7.0 %)`; of more than twice the baseline
+    /// `86.0 times (17.0 to 443)`.
+    pub(super) fn change(&self, found: &Found) -> String {
+        let show = |change: f64| match self.is_multiple(found) {
+            true => number(1.0 + change),
+            false => self.signed(change),
+        };
+        let times = if self.is_multiple(found) { " times" } else { "" };
+        let change = format!("{}{times}", show(found.change()));
+        if !found.contrast.has_interval() {
+            return change;
+        }
+        let [low, high] = found.interval(0.95).map(show);
+        format!("{change} ({low} to {high})")
+    }
+
+    /// Whether per cent would hide how often the baseline's figure is in the candidate's.
+    fn is_multiple(&self, found: &Found) -> bool {
+        !found.is_part && found.change() > MULTIPLE_FROM
+    }
+
+    pub(super) fn signed(&self, change: f64) -> String {
         let percent = signed_percent(change);
         format!("{}{}", percent.trim_end_matches(" %"), self.unit())
     }

@@ -195,6 +195,9 @@ fn one_trial_on_a_side_shows_no_difference_and_strict_thresholds_fail() {
         (&found["thresholds"][0]["result"], &found["passed"]),
         (&"not-decided".into(), &true.into())
     );
+    let detail = found["thresholds"][0]["text"].as_str().unwrap();
+    let expected = "too few trials: could not have been crossed with these repetitions";
+    assert!(detail.ends_with(expected), "{detail}");
     let strict = Criteria { is_strict: true, ..criteria(&["tps < -3%"]) };
     assert_eq!(compared(&baseline, &candidate, strict)["passed"], false);
 }
@@ -216,6 +219,38 @@ fn a_threshold_is_crossed_by_the_whole_interval_alone() {
         assert_eq!(found["passed"], result != "crossed");
         assert_eq!(check["fails_if"], threshold);
     }
+}
+
+/// Five figures are judged together: a loss whose own interval is beyond 0 is not decided after the correction. The
+/// threshold and the verdict have one answer.
+#[test]
+fn a_threshold_is_not_crossed_where_the_verdict_is_not_decided() {
+    let mut beyond_alone = 0;
+    for loss in (20..200).step_by(10) {
+        let rates = [1_000, 1_040, 960, 1_000];
+        let lower = rates.map(|rate| rate - loss);
+        let found =
+            compared(&at_rates("a", &rates), &at_rates("b", &lower), criteria(&["tps < -0%"]));
+        let tps = row(&found, "tps");
+        let is_beyond = tps["change"]["high_95"].as_f64().unwrap() < 0.0;
+        let is_decided = tps["verdict"] != "not-decided";
+        let result = if is_beyond && is_decided { "crossed" } else { "not-decided" };
+        assert_eq!(found["thresholds"][0]["result"], result, "{loss}: {found}");
+        beyond_alone += usize::from(is_beyond && !is_decided);
+    }
+    assert!(beyond_alone > 0);
+}
+
+/// 43 times as many, by 10 % more or less.
+#[test]
+fn a_change_of_more_than_twice_is_told_as_a_multiple() {
+    let found = compared(
+        &at_rates("a", &[100, 104, 96, 100]),
+        &at_rates("b", &[4_300, 4_470, 4_130, 4_300]),
+        criteria(&["tps < -3%"]),
+    );
+    let text = row(&found, "tps")["text"].as_str().unwrap();
+    assert!(text.starts_with("faster: 43.0 times (") && text.contains(" to "), "{text}");
 }
 
 #[test]

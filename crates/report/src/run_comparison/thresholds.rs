@@ -1,5 +1,7 @@
 //! The thresholds at which a candidate fails: `p99 > +5%`.
 
+use analysis::Significance;
+
 use super::found::Found;
 use super::sides::{Refusal, SIDES};
 use super::{Row, RunComparison};
@@ -43,11 +45,14 @@ pub(super) struct Check {
 pub(super) enum CheckResult {
     /// The whole interval is within the bound.
     Kept,
-    /// The whole interval is beyond the bound, or no trial of the candidate ran to its end.
+    /// The whole interval is beyond the bound and the verdict is decided, or no trial of the candidate ran to its end.
     Crossed,
-    /// The interval contains the bound, or there is none.
+    /// The interval contains the bound, there is none, or the verdict is not decided.
     NotDecided,
 }
+
+/// Of one repetition on a side.
+const CANNOT_BE_CROSSED: &str = "could not have been crossed with these repetitions";
 
 const EXAMPLE: &str = "write such as \"p99 > +5%\" or \"tps < -3%\"";
 
@@ -99,8 +104,10 @@ impl Threshold {
         format!("{} {sign} {plus}{}%", self.figure.key(), self.percent)
     }
 
-    /// By the whole 95 % interval of the change.
-    fn result(self, found: &Found) -> CheckResult {
+    /// By the whole 95 % interval of the change. Where the verdict, which is corrected for how many there are, is not
+    /// decided, no threshold is crossed: one comparison has one answer.
+    fn result(self, found: &Found, verdict: Option<Significance>) -> CheckResult {
+        let is_decided = verdict != Some(Significance::Undecided);
         if !found.contrast.has_interval() {
             return CheckResult::NotDecided;
         }
@@ -111,7 +118,7 @@ impl Threshold {
             Direction::Below => (high < bound, low >= bound),
         };
         match (is_crossed, is_kept) {
-            (true, _) => CheckResult::Crossed,
+            (true, _) if is_decided => CheckResult::Crossed,
             (_, true) => CheckResult::Kept,
             _ => CheckResult::NotDecided,
         }
@@ -173,17 +180,14 @@ fn check(threshold: Threshold, row: &Row, compared: &RunComparison<'_, '_>) -> C
         place.points[1].iter().flat_map(|it| it.trials()).any(|trial| trial.is_complete());
     let result = match &row.found {
         _ if !has_survived => CheckResult::Crossed,
-        Ok(found) => threshold.result(found),
+        Ok(found) => threshold.result(found, row.verdict),
         Err(_) => CheckResult::NotDecided,
     };
     let detail = match &row.found {
         _ if !has_survived => format!("no trial of the {} ran to its end", SIDES[1]),
         Err(reason) => reason.clone(),
-        Ok(found) if found.contrast.has_interval() => {
-            let [low, high] = found.interval(0.95).map(|end| row.change(end));
-            format!("{} ({low} to {high})", row.change(found.change()))
-        }
-        Ok(found) => format!("{}, {}", row.change(found.change()), row.text()),
+        Ok(found) if found.contrast.has_interval() => row.change(found),
+        Ok(found) => format!("{}, {}: {}", row.change(found), row.text(), CANNOT_BE_CROSSED),
     };
     Check { threshold, matched: row.matched, result, detail }
 }

@@ -9,7 +9,6 @@ use super::deviation;
 use crate::comparison::Group;
 use crate::digest::{Digest, Point, Trial, load_text};
 use crate::number::{count, percent};
-use crate::operations::measured;
 use crate::table::Table;
 
 pub(crate) const TITLE: &str = "Where the variance of the ratio lies";
@@ -101,7 +100,7 @@ fn cost(group: &Group<'_, '_>, point: &Point<'_>, rounds: &[[&Trial<'_>; 2]]) ->
 
 /// From the begin of the first window of a round to the end of the last, s.
 fn span_s(sides: &[&Trial<'_>; 2]) -> Option<f64> {
-    let times = sides.iter().flat_map(|trial| &trial.windows).map(measured);
+    let times = sides.iter().flat_map(|trial| &trial.windows).map(Trial::measured);
     let times: Vec<[Timestamp; 2]> =
         times.map(|[began, ended]| Some([began?, ended?])).collect::<Option<_>>()?;
     let began = times.iter().map(|time| time[0]).min()?;
