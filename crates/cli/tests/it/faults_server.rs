@@ -42,6 +42,14 @@ fn is_over(trial: &TrialRecord, clients: u64) -> bool {
     back >= clients && end_ns.is_some_and(works_again)
 }
 
+/// Whether this many clients have reconnected, after an outage or when the server had closed idle connections, and
+/// transactions end.
+fn are_back(trial: &TrialRecord, clients: u64) -> bool {
+    let reconnects: u64 = trial.intervals.iter().map(|it| it.tally.reconnects).sum();
+    let works = |it: &IntervalRecord| it.tally.reconnects == 0 && it.tally.transactions > 0;
+    reconnects >= clients && trial.intervals.last().is_some_and(works)
+}
+
 fn errors_of(trial: &Value, class: &str) -> u64 {
     let errors = trial["errors"].as_array().unwrap().iter();
     let of_class = errors.filter(|error| error["class"] == class);
@@ -385,7 +393,7 @@ fn clients_reconnect_when_connections_become_free() {
         own.try_sql(connections).is_some_and(|count| count.trim() == "10")
     });
     wait_until("the limit is raised", || own.try_sql("SET GLOBAL max_connections = 100").is_some());
-    run.wait_for_record("all are back at work", |trial| is_over(trial, 14));
+    run.wait_for_record("all are back at work", |trial| are_back(trial, 14));
     let trial = &run.interrupted_trial();
     assert_eq!(trial["reconnects"], 14);
     assert_eq!(errors_of(trial, "login"), 0);
@@ -418,7 +426,7 @@ fn every_kind_of_client_reconnects_after_a_killed_connection() {
         let mut run = Background::start(&sandbox, &mut command);
         run.wait_for("0000", "measure", 2);
         own.sql("KILL USER guest");
-        run.wait_for_record("all are back at work", |trial| is_over(trial, 3));
+        run.wait_for_record("all are back at work", |trial| are_back(trial, 3));
         let trial = &run.interrupted_trial();
         assert_eq!(trial["reconnects"], 3, "{workload}: {trial}");
         assert!(!has_finding(trial, "Clients left early"), "{workload}: {trial}");
