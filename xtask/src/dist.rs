@@ -25,8 +25,8 @@ pub(crate) use tools::{Source, Tools};
 /// The profile of what is handed out.
 pub(crate) const PROFILE: &str = "dist";
 /// What the tools and their use take.
-pub(crate) const NEEDS: [needs::Need; 5] =
-    [needs::COMPILER, needs::CMAKE, needs::MMDEBSTRAP, needs::PIP, needs::QEMU];
+pub(crate) const NEEDS: [needs::Need; 4] =
+    [needs::COMPILER, needs::MMDEBSTRAP, needs::PIP, needs::QEMU];
 
 /// The folder of the build.
 pub(crate) const FOLDER: &str = "build";

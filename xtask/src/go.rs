@@ -24,38 +24,25 @@ pub(crate) struct GoProgram {
 }
 
 /// The server for tests of logins.
-pub(crate) const GO_MYSQL: GoProgram =
-    GoProgram { path: "go-mysql", module: "systems/go-mysql", package: ".", flags: &[] };
-
+pub(crate) const GO_MYSQL: GoProgram = GoProgram::plain("go-mysql", "systems/go-mysql", ".");
 /// YCSB in Go.
-pub(crate) const GO_YCSB: GoProgram = GoProgram {
-    path: "go-ycsb",
-    module: "xtask/peers/go-ycsb",
-    package: "github.com/pingcap/go-ycsb/cmd/go-ycsb",
-    flags: &[],
-};
-
+pub(crate) const GO_YCSB: GoProgram =
+    GoProgram::plain("go-ycsb", "xtask/peers/go-ycsb", "github.com/pingcap/go-ycsb/cmd/go-ycsb");
 /// TPC-C and TPC-H in Go.
-pub(crate) const GO_TPC: GoProgram = GoProgram {
-    path: "go-tpc",
-    module: "xtask/peers/go-tpc",
-    package: "github.com/pingcap/go-tpc/cmd/go-tpc",
-    flags: &[],
-};
-
+pub(crate) const GO_TPC: GoProgram =
+    GoProgram::plain("go-tpc", "xtask/peers/go-tpc", "github.com/pingcap/go-tpc/cmd/go-tpc");
 /// trpc-go's own client as a load generator.
 pub(crate) const TRPC_CLIENT: GoProgram =
-    GoProgram { path: "trpc-client", module: "xtask/peers/trpc-client", package: ".", flags: &[] };
-
+    GoProgram::plain("trpc-client", "xtask/peers/trpc-client", ".");
 /// The load generator of gRPC in Go.
-pub(crate) const GHZ: GoProgram = GoProgram {
-    path: "ghz",
-    module: "xtask/peers/ghz",
-    package: "github.com/bojand/ghz/cmd/ghz",
-    flags: &[],
-};
+pub(crate) const GHZ: GoProgram =
+    GoProgram::plain("ghz", "xtask/peers/ghz", "github.com/bojand/ghz/cmd/ghz");
 
 impl GoProgram {
+    const fn plain(path: &'static str, module: &'static str, package: &'static str) -> Self {
+        Self { path, module, package, flags: &[] }
+    }
+
     /// Builds the program: minutes the first time, a second after that. Returns its path.
     pub(crate) fn build(&self, interrupt: &Interrupt) -> anyhow::Result<PathBuf> {
         self.build_from(&paths::root().join(self.module), interrupt)

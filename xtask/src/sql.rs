@@ -26,10 +26,7 @@ pub(crate) fn ask_all(target: &Target, statements: &[String]) -> anyhow::Result<
 
 /// Runs one statement.
 pub(crate) fn ask(target: &Target, statement: &str) -> anyhow::Result<Vec<Vec<Datum>>> {
-    Ok(ask_all(target, &[statement.to_owned()])?
-        .into_iter()
-        .collect::<Result<Vec<_>, _>>()?
-        .concat())
+    Ok(ask_all(target, &[statement.to_owned()])?.remove(0)?)
 }
 
 /// A number in a cell.

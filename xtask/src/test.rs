@@ -14,6 +14,7 @@ use system::mariadb::{self, Settings};
 
 use crate::go::{GO_MYSQL, GO_TPC, GO_YCSB};
 use crate::interrupt::Interrupt;
+use crate::needs::{CHROMIUM, GO, IP, MARIADB, NFT, PDFTOTEXT, SSH, SSHD, SYSBENCH};
 use crate::{cluster, needs, servers, shell, tidy};
 use emulated::Emulated;
 
@@ -48,17 +49,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         }
         bail!("on {}, this failed (see above): {}", target.name, failed.join(", "));
     }
-    let needs = [
-        needs::MARIADB,
-        needs::SYSBENCH,
-        needs::GO,
-        needs::IP,
-        needs::NFT,
-        needs::SSH,
-        needs::SSHD,
-        needs::CHROMIUM,
-        needs::PDFTOTEXT,
-    ];
+    let needs = [MARIADB, SYSBENCH, GO, IP, NFT, SSH, SSHD, CHROMIUM, PDFTOTEXT];
     arguments.install.provide(&needs, &interrupt)?;
     let (failed, programs) = thread::scope(|scope| {
         let programs = scope.spawn(|| programs(&interrupt));

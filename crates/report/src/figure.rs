@@ -228,6 +228,34 @@ impl Figure {
 mod tests {
     use super::*;
 
+    /// What the catalogue declares is in each view that it names, without a line elsewhere.
+    #[test]
+    fn every_view_has_the_figures_of_the_catalogue() {
+        let run = crate::sample::watched();
+        let reading = crate::Reading::new(&run);
+        let csv = crate::csv(&reading);
+        let columns: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
+        let report: serde_json::Value = serde_json::from_str(&crate::json(&reading)).unwrap();
+        let page = crate::html(&reading);
+        let trial = Whole::of(&reading.digest.trials[0]);
+        let mut shown = 0;
+        for entry in &CATALOGUE {
+            assert!(columns.contains(&entry.key), "{}", entry.key);
+            let Some(row) = &entry.row else { continue };
+            let of_trial = &report["trials"][0][entry.key];
+            assert_eq!(of_trial.as_f64(), entry.number(&trial), "{}", entry.key);
+            if entry.number(&trial).is_some() {
+                shown += 1;
+                assert!(page.contains(row.label), "{}", row.label);
+            }
+        }
+        assert!(shown >= 3, "{shown}");
+        let mut keys: Vec<&str> = CATALOGUE.iter().map(|entry| entry.key).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        assert_eq!(keys.len(), CATALOGUE.len());
+    }
+
     #[test]
     fn every_figure_is_found_by_its_key() {
         let others = CATALOGUE.iter().filter(|it| it.compare.is_some()).map(Figure::Other);

@@ -142,7 +142,8 @@ fn of_operations<'d>(reading: &'d Reading<'d>) -> Section<'d> {
         let is_mix = operations::has_several_transactions(digest, workload);
         let weight = if is_mix { Weight::Summary } else { Weight::Report };
         let table = operations::by_point(digest, workload);
-        section = section.captioned(weight, &digest.caption(workload), table);
+        let caption = format!("Operations of {}", digest.caption(workload));
+        section = section.captioned(weight, &caption, table);
     }
     if !digest.is_repeated() {
         return section;
@@ -251,4 +252,44 @@ fn again<'d>(reading: &'d Reading<'d>) -> Section<'d> {
     let title = format!("The plan, {}", run.header.plan_origin);
     let plan = Block::text(title, "toml", run.shown_plan().trim_end());
     Section::new("again", "To do it again").with([command, plan])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    /// Where each of these stands in a text, in order; `None` for one that is not there.
+    fn places<'t>(text: &str, headings: impl Iterator<Item = &'t str>) -> Vec<Option<usize>> {
+        headings.map(|heading| text.find(heading)).collect()
+    }
+
+    #[test]
+    fn every_view_has_the_same_sections_in_the_same_order() {
+        for run in [sample::run(), sample::variants(), sample::open(), sample::watched()] {
+            let reading = Reading::new(&run);
+            let all = document(&reading).sections;
+            let titles = |most: Weight| {
+                let is_shown = move |section: &&Section<'_>| {
+                    let shown = section.blocks.iter().filter(|it| it.weight <= most);
+                    shown.into_iter().any(|it| !matches!(it.content, Content::Note(_)))
+                };
+                all.iter().filter(is_shown).map(|section| section.title.as_str())
+            };
+            let page: Vec<String> =
+                titles(Weight::Page).map(|it| format!("<h2>{it}</h2>")).collect();
+            let text: Vec<String> = titles(Weight::Report).map(|it| format!("## {it}\n")).collect();
+            assert!(page.len() > 8 && text.len() > 6 && text.len() < page.len());
+            let in_page = places(&crate::html(&reading), page.iter().map(String::as_str));
+            let in_text = places(&crate::markdown(&reading), text.iter().map(String::as_str));
+            for found in [in_page, in_text] {
+                assert!(
+                    found.iter().all(Option::is_some) && found.is_sorted(),
+                    "{found:?} {page:?}"
+                );
+            }
+            let ids: std::collections::BTreeSet<&str> = all.iter().map(|it| it.id).collect();
+            assert_eq!(ids.len(), all.len(), "ids are unique");
+        }
+    }
 }

@@ -33,10 +33,12 @@ pub(crate) fn run(
     let source = source.with_overrides(&output.overrides)?;
     source.hide_secrets();
     let names = OptionNames { subject: subject.as_ref(), overrides: &output.overrides };
+    // What a plan keeps of its text has no password.
+    let whole = is_divided.then(|| source.clone());
     let experiment = Experiment::read(source).map_err(|problems| names.at_options(problems))?;
-    let divided = match is_divided {
-        true => repetitions::divided(experiment.plan(), &output.overrides)?,
-        false => None,
+    let divided = match whole {
+        Some(whole) => repetitions::divided(experiment.plan(), whole, &output.overrides)?,
+        None => None,
     };
     let experiment = match divided {
         Some(source) => Experiment::read(source).map_err(|problems| names.at_options(problems))?,

@@ -12,9 +12,9 @@ const TIME_MIN: Duration = Duration::from_secs(3);
 /// The keys that say how often a load is measured, or until when.
 const KEYS: [&str; 5] = ["repetitions", "rounds", "windows", "seek", "load.until"];
 
-/// The plan with the time of each load divided; `None` where the user says how often it is measured, or where it does
-/// not end at a time.
-pub(super) fn divided(plan: &Plan, overrides: &[String]) -> Result<Option<Source>> {
+/// The text of a plan with the time of each load divided; `None` where the user says how often it is measured, or where
+/// it does not end at a time.
+pub(super) fn divided(plan: &Plan, text: Source, overrides: &[String]) -> Result<Option<Source>> {
     let is_set = overrides.iter().any(|it| KEYS.iter().any(|key| it.trim().starts_with(key)));
     let load = &plan.load;
     let has_steps = load
@@ -28,7 +28,8 @@ pub(super) fn divided(plan: &Plan, overrides: &[String]) -> Result<Option<Source
     let Some(time) = load.limit.time.filter(|time| *time >= TIME_MIN * REPETITIONS) else {
         return Ok(None);
     };
-    let each = format!("{}ms", (time / REPETITIONS).as_millis());
-    let source = Source::clone(&plan.source).set("repetitions", &REPETITIONS.to_string())?;
-    Ok(Some(source.set("load.time", &each)?))
+    // Whole tenths of a second are easier to read than thirds.
+    let tenths = (time / REPETITIONS).as_millis() / 100;
+    let each = format!("{}.{}s", tenths / 10, tenths % 10);
+    Ok(Some(text.set("repetitions", &REPETITIONS.to_string())?.set("load.time", &each)?))
 }

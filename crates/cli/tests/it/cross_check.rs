@@ -77,7 +77,7 @@ fn the_difference_is_another_clients_statements() {
     let server = OwnServer::start(&[]);
     let sandbox = Sandbox::new();
     let mut command = bench(&sandbox, &server, "sysbench/oltp_point_select");
-    command.args(["--clients=2", "--time=60s", "--warm-up=200ms"]);
+    command.args(["--clients=2", "--time=60s", "--repetitions=1", "--warm-up=200ms"]);
     let mut run = Background::start(&sandbox, &mut command);
     run.wait_for("0000", "measure", 1);
     server.sql(&"SELECT 1; ".repeat(100));

@@ -40,7 +40,8 @@ fn an_interrupted_window_ends_before_the_last_answers() {
     // All but one in fifty are quick, so that nearly always every client waits for a slow one.
     let text = "SELECT SLEEP(IF(RAND() < 0.02, 0.7, 0));\n";
     let mut command = bench(&sandbox, text, &url);
-    let mut run = Background::start(&sandbox, command.args(["--clients=4", "--time=60s"]));
+    let mut run =
+        Background::start(&sandbox, command.args(["--clients=4", "--time=60s", "--repetitions=1"]));
     run.wait_for("0000", "measure", 1);
     thread::sleep(Duration::from_secs(1));
     let trial = &run.interrupted_trial();

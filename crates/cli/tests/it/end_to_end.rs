@@ -96,8 +96,13 @@ fn an_event_limit_measures_exactly_that_many_transactions() {
 #[test]
 fn an_interrupted_run_keeps_what_was_measured() {
     let sandbox = Sandbox::new();
-    let mut command =
-        sandbox.dyno(["bench", "sysbench/oltp_point_select", "--table-size=100", "--time=60s"]);
+    let mut command = sandbox.dyno([
+        "bench",
+        "sysbench/oltp_point_select",
+        "--table-size=100",
+        "--time=60s",
+        "--repetitions=1",
+    ]);
     let mut run = Background::start(&sandbox, &mut command);
     run.wait_for("0000", "measure", 1);
     run.interrupt();

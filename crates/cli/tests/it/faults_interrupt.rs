@@ -21,7 +21,14 @@ use crate::tidb_cluster;
 
 fn bench(sandbox: &Sandbox, url: &str) -> Command {
     let mut command = sandbox.dyno(["bench", "sysbench/oltp_read_write", "--clients=2"]);
-    command.args(["--time=60s", "--interval=200ms", "--think-time=5ms", "--system", url]);
+    command.args([
+        "--time=60s",
+        "--repetitions=1",
+        "--interval=200ms",
+        "--think-time=5ms",
+        "--system",
+        url,
+    ]);
     command
 }
 
@@ -430,7 +437,13 @@ fn sqlite_statements_without_end_hold_up_neither_intervals_nor_ctrl_c() {
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT COUNT(*) FROM n";
     sandbox.file("endless.sql", &format!("\\transaction ask\n{endless};\n"));
     let mut command = sandbox.dyno(["bench", "endless.sql", "--system=sqlite", "--clients=2"]);
-    command.args(["--time=1h", "--warm-up=0s", "--interval=100ms", "--query-timeout=1h"]);
+    command.args([
+        "--time=1h",
+        "--repetitions=1",
+        "--warm-up=0s",
+        "--interval=100ms",
+        "--query-timeout=1h",
+    ]);
     let run = Background::start(&sandbox, &mut command);
     wait_until("intervals are on disk", || intervals(&sandbox) >= 5);
     interrupt(run);

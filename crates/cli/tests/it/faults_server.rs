@@ -15,7 +15,7 @@ use crate::own_server::{Background, OwnServer, wait_until};
 use crate::sandbox::{Sandbox, both, json};
 
 /// Longer than any test: the test ends the load when it has seen enough.
-const UNTIL_INTERRUPTED: &str = "--time=10m";
+const UNTIL_INTERRUPTED: [&str; 2] = ["--time=10m", "--repetitions=1"];
 
 /// A load on two small tables that ends as JSON; its clients pause, to leave room for other tests.
 fn bench(sandbox: &Sandbox, workload: &str, url: &str) -> Command {
@@ -69,7 +69,7 @@ fn a_server_restart_is_an_outage_and_the_trial_continues() {
     let mut own = OwnServer::start(&[]);
     let sandbox = Sandbox::new();
     let mut command = bench(&sandbox, "sysbench/oltp_read_write", &own.url());
-    let mut run = Background::start(&sandbox, command.args(["--clients=4", UNTIL_INTERRUPTED]));
+    let mut run = Background::start(&sandbox, command.arg("--clients=4").args(UNTIL_INTERRUPTED));
     run.wait_for("0000", "measure", 3);
     own.kill();
     // A client notices the outage at its next turn. If it noticed after others had reconnected, this would be another
@@ -126,7 +126,8 @@ fn an_open_outage_is_recorded_before_dyno_is_killed() {
     let own = OwnServer::start(&[]);
     let sandbox = Sandbox::new();
     let mut command = bench(&sandbox, "sysbench/oltp_read_only", &own.url());
-    let mut run = Background::start(&sandbox, command.args(["--clients=2", "--time=60s"]));
+    let mut run =
+        Background::start(&sandbox, command.args(["--clients=2", "--time=60s", "--repetitions=1"]));
     run.wait_for("0000", "measure", 1);
     own.kill();
     let trial = sandbox.runs()[0].join("trials/0000/trial.json");
@@ -171,7 +172,7 @@ fn without_reconnects_a_lost_connection_ends_the_trial() {
     let own = OwnServer::start(&[]);
     let sandbox = Sandbox::new();
     let mut command = bench(&sandbox, "sysbench/oltp_read_only", &own.url());
-    command.args(["--clients=3", "--time=60s", "--reconnect-limit=off"]);
+    command.args(["--clients=3", "--time=60s", "--repetitions=1", "--reconnect-limit=off"]);
     let mut run = Background::start(&sandbox, &mut command);
     run.wait_for("0000", "measure", 1);
     own.sql(
@@ -193,7 +194,7 @@ fn clients_stop_reconnecting_at_the_limit() {
     let own = OwnServer::start(&[]);
     let sandbox = Sandbox::new();
     let mut command = bench(&sandbox, "sysbench/oltp_point_select", &own.url());
-    command.args(["--clients=2", "--time=60s", "--reconnect-limit=700ms"]);
+    command.args(["--clients=2", "--time=60s", "--repetitions=1", "--reconnect-limit=700ms"]);
     let mut run = Background::start(&sandbox, &mut command);
     run.wait_for("0000", "measure", 1);
     own.kill();
@@ -219,7 +220,10 @@ pub(crate) fn managed_mariadb(run: &Background<'_>) -> i32 {
 fn a_managed_server_crash_ends_only_its_own_trial() {
     let sandbox = Sandbox::new();
     let mut command = bench(&sandbox, "sysbench/oltp_read_only", "mariadb");
-    let mut run = Background::start(&sandbox, command.args(["--clients=2,3", "--time=20s"]));
+    let mut run = Background::start(
+        &sandbox,
+        command.args(["--clients=2,3", "--time=20s", "--repetitions=1"]),
+    );
     run.wait_for("0000", "measure", 1);
     kill(Pid::from_raw(managed_mariadb(&run)), Signal::SIGKILL).unwrap();
     run.wait_for("0001", "measure", 2);
@@ -323,7 +327,7 @@ struct Stopped {
 impl Stopped {
     fn start(&self, more: &[&str]) -> Background<'_> {
         let mut command = bench(&self.sandbox, "sysbench/oltp_point_select", &self.own.url());
-        command.args(["--clients=4", UNTIL_INTERRUPTED]).args(more);
+        command.arg("--clients=4").args(UNTIL_INTERRUPTED).args(more);
         let mut run = Background::start(&self.sandbox, &mut command);
         run.wait_for("0000", "measure", 2);
         self.own.signal(Signal::SIGSTOP);
@@ -385,7 +389,7 @@ fn clients_reconnect_when_connections_become_free() {
     own.make_user("guest", "");
     let sandbox = Sandbox::new();
     let mut command = bench(&sandbox, "sysbench/oltp_point_select", &own.url_of("guest"));
-    let mut run = Background::start(&sandbox, command.args(["--clients=14", UNTIL_INTERRUPTED]));
+    let mut run = Background::start(&sandbox, command.arg("--clients=14").args(UNTIL_INTERRUPTED));
     run.wait_for("0000", "measure", 2);
     own.sql("SET GLOBAL max_connections = 10; KILL USER guest");
     let connections = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE user = 'guest'";
@@ -419,7 +423,7 @@ fn every_kind_of_client_reconnects_after_a_killed_connection() {
         sandbox.file("mine.sql", sql);
         let mut command = sandbox.dyno(["bench", workload, "--warm-up=0s", "--cleanup"]);
         command.args(["--clients=3", "--interval=200ms", "--think-time=20ms", "--format=json"]);
-        command.args(["--ps", ps, UNTIL_INTERRUPTED, "--system", &own.url_of("guest")]);
+        command.args(["--ps", ps, "--system", &own.url_of("guest")]).args(UNTIL_INTERRUPTED);
         if workload != "mine.sql" {
             command.arg("--tables=1");
         }
@@ -439,7 +443,7 @@ fn a_password_changed_during_a_run_is_not_retried() {
     own.make_user("guest", "first");
     let sandbox = Sandbox::new();
     let mut command = bench(&sandbox, "sysbench/oltp_point_select", &own.url_of("guest"));
-    command.args(["--clients=2", "--time=60s"]).env("DYNO_PASSWORD", "first");
+    command.args(["--clients=2", "--time=60s", "--repetitions=1"]).env("DYNO_PASSWORD", "first");
     let mut run = Background::start(&sandbox, &mut command);
     run.wait_for("0000", "measure", 1);
     own.sql("ALTER USER guest@localhost IDENTIFIED BY 'second'; KILL USER guest");
@@ -464,7 +468,7 @@ fn clients_of_a_server_that_is_gone_move_to_another_one() {
     sandbox.file("ask.sql", "\\transaction ask\nSELECT 1;\n");
     let mut command = sandbox.dyno(["bench", "ask.sql", "--clients=5", "--warm-up=0s"]);
     command.args(["--interval=200ms", "--think-time=20ms", "--format=json", "--system", &url]);
-    let mut run = Background::start(&sandbox, command.arg(UNTIL_INTERRUPTED));
+    let mut run = Background::start(&sandbox, command.args(UNTIL_INTERRUPTED));
     run.wait_for("0000", "measure", 2);
     let sessions = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE user = 'guest'";
     assert_eq!(left.sql(sessions).trim(), "2");

@@ -42,7 +42,8 @@ fn a_connection_that_breaks_while_others_are_answered_is_no_outage() {
     let server = OwnServer::start(&[]);
     let sandbox = Sandbox::new();
     let script = sandbox.file("wait.sql", "SELECT IF(:client_id = 0, SLEEP(3), 0);\n");
-    let mut command = sandbox.dyno(["bench", "--clients=3", "--rate=100", "--time=10s"]);
+    let mut command =
+        sandbox.dyno(["bench", "--clients=3", "--rate=100", "--time=10s", "--repetitions=1"]);
     command.args(["--warm-up=0s", "--interval=200ms", "--format=json", "--system"]);
     let mut run = Background::start(&sandbox, command.arg(server.url()).arg(script));
     run.wait_for("0000", "measure", 1);

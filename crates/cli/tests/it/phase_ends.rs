@@ -158,7 +158,13 @@ fn a_plan_that_may_end_sooner_is_planned_at_most() {
 fn both_phases_of_a_real_database_end_by_themselves_without_overlap() {
     let sandbox = Sandbox::new();
     let mut command = sandbox.dyno(["bench", "sysbench/oltp_point_select", "--table-size=1000"]);
-    command.args(["--clients=2", "--interval=50ms", "--time=20s", "--until=throughput within 50%"]);
+    command.args([
+        "--clients=2",
+        "--interval=50ms",
+        "--time=20s",
+        "--repetitions=1",
+        "--until=throughput within 50%",
+    ]);
     command.args([
         "--set",
         "load.warm_up={ until = \"steady\", at_least = \"1s\", at_most = \"4s\" }",

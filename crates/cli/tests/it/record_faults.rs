@@ -15,12 +15,13 @@ use crate::sandbox::{Sandbox, both, json};
 use crate::server;
 
 /// A load that runs for a minute unless it is stopped.
-const LOAD: [&str; 6] = [
+const LOAD: [&str; 7] = [
     "bench",
     "sysbench/oltp_point_select",
     "--system=sqlite",
     "--table-size=100",
     "--time=60s",
+    "--repetitions=1",
     "--interval=50ms",
 ];
 
@@ -46,7 +47,7 @@ fn a_killed_run_reports_what_it_recorded() {
     dyno.signal(Signal::SIGKILL);
     dyno.finish();
     let listed = String::from_utf8(sandbox.succeed(["list"]).stdout).unwrap();
-    assert!(listed.contains(" cut ") && listed.contains(" 0 of 1 "), "{listed}");
+    assert!(listed.contains(" cut ") && listed.contains(" 0 of 3 "), "{listed}");
     let report = json(&sandbox.succeed(["report", "results", "--format=json"]));
     assert_eq!(report["status"], "cut");
     let trial = &report["trials"][0];
@@ -107,7 +108,8 @@ fn runs_killed_at_random_moments_keep_every_interval_that_was_on_disk() {
             Some(database) => server::database(database),
             None => "sqlite:data.db".to_owned(),
         };
-        let mut command = sandbox.dyno(["bench", "add.sql", "--clients=2", "--time=60s"]);
+        let mut command =
+            sandbox.dyno(["bench", "add.sql", "--clients=2", "--time=60s", "--repetitions=1"]);
         command.args(["--warm-up=0s", "--interval=30ms", "--system", &system]);
         let mut dyno = Background::start(&sandbox, &mut command);
         dyno.wait_for("0000", "measure", 1);

@@ -338,7 +338,7 @@ fn an_interrupted_trial_tells_of_calls_without_an_answer() {
     let silent = Hostile::trpc(|_, _| Ok(()));
     let sandbox = Sandbox::new();
     let mut command = bench(&sandbox, &silent.url());
-    command.args(["--clients=3", "-o", "connections=1", "--time=10m"]);
+    command.args(["--clients=3", "-o", "connections=1", "--time=10m", "--repetitions=1"]);
     let mut run = Background::start(&sandbox, &mut command);
     run.wait_for("0000", "measure", 1);
     let all_wait = || silent.seen().iter().sum::<u64>() == GOOD + 3;
@@ -402,7 +402,14 @@ fn a_service_restart_is_an_outage_and_the_trial_continues() {
     let echo = Echo::start(&sandbox, "127.0.0.1:0");
     let (url, address) = (echo.url(), echo.address.clone());
     let mut command = bench(&sandbox, &url);
-    command.args(["--clients=4", "-o", "connections=2", "--think-time=5ms", "--time=10m"]);
+    command.args([
+        "--clients=4",
+        "-o",
+        "connections=2",
+        "--think-time=5ms",
+        "--time=10m",
+        "--repetitions=1",
+    ]);
     let mut run = Background::start(&sandbox, &mut command);
     run.wait_for("0000", "measure", 2);
     drop(echo);

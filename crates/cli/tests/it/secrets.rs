@@ -35,7 +35,14 @@ fn a_password_in_a_url_is_scrubbed_everywhere() {
     let user = server::user_with_password("dyno_secret_url", PASSWORD);
     let url = user.url(Some(PASSWORD));
     let mut command = sandbox.dyno(["bench", "sysbench/oltp_point_select", "--table-size=50"]);
-    command.args(["--time=10m", "--system", &url, "--existing=replace", "--cleanup"]);
+    command.args([
+        "--time=10m",
+        "--repetitions=1",
+        "--system",
+        &url,
+        "--existing=replace",
+        "--cleanup",
+    ]);
     let mut run = Background::start(&sandbox, &mut command);
     // The process first replaces itself.
     run.wait_for("0000", "measure", 1);
@@ -183,7 +190,7 @@ fn a_secret_option_of_a_managed_server_reaches_that_server_alone() {
     let binary = std::env::var("DYNO_TEST_TIDB")
         .expect("DYNO_TEST_TIDB is not set: run `cargo xtask test`, which builds a TiDB");
     let mut command = sandbox.dyno(["bench", "sysbench/oltp_point_select", "--table-size=50"]);
-    command.args(["--time=10m", "--system", &format!("tidb:{binary}")]);
+    command.args(["--time=10m", "--repetitions=1", "--system", &format!("tidb:{binary}")]);
     command.args(["--system-option", &format!("env.ROOT_PASSWORD={PASSWORD}")]);
     let mut run = Background::start(&sandbox, command.env("DYNO_PASSWORD", GIVEN));
     run.wait_for("0000", "measure", 1);

@@ -135,7 +135,10 @@ fn with_server_signalled(signal: Signal) -> (Value, Value, String) {
     let sandbox = Sandbox::new();
     let mut command = bench(&sandbox, "sysbench/oltp_read_only");
     command.args(["--table-size=200", "--interval=200ms", "--think-time=5ms"]);
-    let mut run = Background::start(&sandbox, command.args(["--clients=2,3", "--time=60s"]));
+    let mut run = Background::start(
+        &sandbox,
+        command.args(["--clients=2,3", "--time=60s", "--repetitions=1"]),
+    );
     run.wait_for("0000", "measure", 1);
     let [pid] = servers_of(run.pid())[..] else { panic!("the managed server is a child") };
     kill(Pid::from_raw(pid), signal).unwrap();
@@ -177,7 +180,10 @@ fn killing_dyno_leaves_no_process_or_folder() {
     let sandbox = Sandbox::new();
     let mut command = bench(&sandbox, "sysbench/oltp_read_only");
     command.env("TMPDIR", sandbox.path());
-    let mut run = Background::start(&sandbox, command.args(["--table-size=200", "--time=60s"]));
+    let mut run = Background::start(
+        &sandbox,
+        command.args(["--table-size=200", "--time=60s", "--repetitions=1"]),
+    );
     run.wait_for("0000", "measure", 1);
     let servers = servers_of(run.pid());
     assert_eq!(servers.len(), 1);

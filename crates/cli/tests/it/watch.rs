@@ -94,7 +94,13 @@ impl Counted {
 fn the_cpu_of_a_managed_server_and_of_its_host_are_watched() {
     let sandbox = Sandbox::new();
     let mut command = sandbox.dyno(["bench", "sysbench/oltp_point_select", "--system=mariadb"]);
-    command.args(["--table-size=1000", "--clients=8", "--time=10m", "--warm-up=1s"]);
+    command.args([
+        "--table-size=1000",
+        "--clients=8",
+        "--time=10m",
+        "--repetitions=1",
+        "--warm-up=1s",
+    ]);
     let around = CpuReading::begin();
     // One reading per second, and at the edges of phases.
     let output = run_until(&sandbox, &mut command, |watched| watched.hosts[0].readings.len() > 5);
@@ -141,7 +147,13 @@ fn the_cpu_of_a_managed_server_and_of_its_host_are_watched() {
 fn cost_per_query_of_a_real_server_matches_its_counters() {
     let sandbox = Sandbox::new();
     let mut command = sandbox.dyno(["bench", "sysbench/oltp_update_index", "--system=mariadb"]);
-    command.args(["--table-size=1000", "--clients=4", "--time=10m", "--warm-up=1s"]);
+    command.args([
+        "--table-size=1000",
+        "--clients=4",
+        "--time=10m",
+        "--repetitions=1",
+        "--warm-up=1s",
+    ]);
     run_until(&sandbox, &mut command, |watched| watched.hosts[0].readings.len() > 6);
     let run = only_run(&sandbox);
     let trial = &run.trials[0];
@@ -381,8 +393,13 @@ fn tidb() -> String {
 fn metrics_of_a_managed_tidb_are_found_automatically() {
     let sandbox = Sandbox::new();
     let system = format!("--system=tidb:{}", Path::new(&tidb()).display());
-    let mut command =
-        sandbox.dyno(["bench", "sysbench/oltp_read_write", "--time=10m", "--clients=4"]);
+    let mut command = sandbox.dyno([
+        "bench",
+        "sysbench/oltp_read_write",
+        "--time=10m",
+        "--repetitions=1",
+        "--clients=4",
+    ]);
     run_until(&sandbox, command.args(["--table-size=500", &system]), |watched| {
         watched.servers.first().is_some_and(|server| server.answers_ns.len() >= 5)
     });
