@@ -122,7 +122,7 @@ impl Entry {
         self
     }
 
-    const fn as_part(mut self) -> Self {
+    const fn by_difference(mut self) -> Self {
         if let Some(compare) = &mut self.compare {
             compare.is_part = true;
         }
@@ -259,5 +259,5 @@ pub(crate) static CATALOGUE: [Entry; 48] = [
     ),
     Entry::column("failure_rate", |it| Some(it.summary.failure_rate))
         .compared("failed", "failed")
-        .as_part(),
+        .by_difference(),
 ];
