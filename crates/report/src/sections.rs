@@ -6,18 +6,20 @@ mod trial;
 
 use record::Run;
 
+use crate::digest::{Digest, Point, load_text};
 use crate::document::{Block, Content, Document, Fold, Head, Item, Link, Section, Trials, Weight};
 use crate::finding::{self, Group};
 use crate::number::several;
 use crate::plots::{bars, over_run, sought};
 use crate::reading::Reading;
+use crate::statistics::{statistics, transaction_names, usual_percentile};
 use crate::{
     calls, ceiling, conclusion, generator, generators, loading, messages, operations, scaling,
     seek, settings, tables, variance, watch,
 };
 
 /// Every section; those with nothing to say are left out.
-const ALL: [for<'d> fn(&'d Reading<'d>) -> Section<'d>; 20] = [
+const ALL: [for<'d> fn(&'d Reading<'d>) -> Section<'d>; 21] = [
     conclusions,
     capacity,
     results::section,
@@ -35,6 +37,7 @@ const ALL: [for<'d> fn(&'d Reading<'d>) -> Section<'d>; 20] = [
     ceilings,
     servers,
     server_costs,
+    as_text,
     trials,
     machine,
     again,
@@ -219,6 +222,27 @@ fn server_costs<'d>(reading: &'d Reading<'d>) -> Section<'d> {
             "Means over the measured time, divided by the statements that were answered in it; a kB is \
              1,000 bytes. Of a host, with everything that runs on it.",
         )
+}
+
+/// For readers and programs that know the layout of sysbench.
+fn as_text<'d>(reading: &'d Reading<'d>) -> Section<'d> {
+    let digest = &reading.digest;
+    let points = digest.points.iter().filter_map(|point| point_as_text(digest, point));
+    Section::new("text", "Figures as text").with(points)
+}
+
+/// The figures of a point in the layout of the tools that print text.
+fn point_as_text<'d>(digest: &Digest<'_>, point: &Point<'_>) -> Option<Block<'d>> {
+    let trial = digest.middle_trial(point)?;
+    let title = format!(
+        "{}, {}, {} ({}). An event is: {}",
+        point.workload,
+        point.system,
+        load_text(point.clients, point.rate),
+        point.identity.title(),
+        transaction_names(trial)
+    );
+    Some(Block::text(title, "text", &statistics(trial, usual_percentile(trial))))
 }
 
 fn trials<'d>(reading: &'d Reading<'d>) -> Section<'d> {

@@ -1,9 +1,7 @@
 //! The figures of every point, workload by workload.
 
-use crate::digest::{Digest, Point, load_text};
-use crate::document::{Block, Section, Weight};
+use crate::document::{Section, Weight};
 use crate::reading::Reading;
-use crate::statistics::{statistics, transaction_names, usual_percentile};
 use crate::{confidence, ending, rules, tables};
 
 const IN_AN_OPEN_LOOP: &str = "In an open loop latencies are response times, from when a transaction was meant to start. \
@@ -34,8 +32,6 @@ pub(super) fn section<'d>(reading: &'d Reading<'d>) -> Section<'d> {
                 &of("service times, from the actual start"),
                 tables::service(digest, only),
             );
-        let points = digest.points.iter().filter(|point| point.workload == workload);
-        section = section.with(points.filter_map(|point| in_text(digest, point)));
     }
     section = section
         .facts(Weight::Summary, rules::notes(digest, None))
@@ -47,18 +43,4 @@ pub(super) fn section<'d>(reading: &'d Reading<'d>) -> Section<'d> {
         section = section.note(IN_AN_OPEN_LOOP);
     }
     section.note(FIGURES)
-}
-
-/// The figures of a point in the layout of the tools that print text.
-fn in_text<'d>(digest: &Digest<'_>, point: &Point<'_>) -> Option<Block<'d>> {
-    let trial = digest.middle_trial(point)?;
-    let title = format!(
-        "{}, {}, {} ({}). An event is: {}",
-        point.workload,
-        point.system,
-        load_text(point.clients, point.rate),
-        point.identity.title(),
-        transaction_names(trial)
-    );
-    Some(Block::text(title, "text", &statistics(trial, usual_percentile(trial))))
 }
