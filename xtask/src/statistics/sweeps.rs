@@ -211,8 +211,9 @@ impl Queueing {
     }
 }
 
-/// Systems whose speed varies by 10 % with a memory of 3 s: one server, which as many transactions keep busy under every
-/// load, and servers for all clients, of which each load has 30 % more than the one before.
+/// Systems whose speed varies by 10 % with a memory of 3 s, in trials of ten intervals: one server, which as many
+/// transactions keep busy under every load, and servers for all clients, of which each load has 30 % more than the one
+/// before.
 fn growth() -> Vec<Case> {
     let systems = [
         (
@@ -234,7 +235,9 @@ fn growth() -> Vec<Case> {
                 "repetitions = {trials}\n[systems.simulated]\n{servers}\n\
                  distribution = \"exponential\"\n\
                  noise = [{{ kind = \"autocorrelated\", deviation = 0.1, time = \"3s\" }}]\n\
-                 [load]\nclients = {clients}\nwarm_up = \"1s\"\ntime = \"{seconds}s\"\n"
+                 [load]\nclients = {clients}\nwarm_up = \"1s\"\ntime = \"{seconds}s\"\n\
+                 interval = \"{}ms\"\n",
+                seconds * 100
             );
             let name = format!("{name}, {trials} of each, {seconds} s");
             Case::new(name, move |seed| grows(&plan, question, seed))
