@@ -149,10 +149,8 @@ fn conditions<'a>(trials: impl Iterator<Item = &'a Trial<'a>>, on_answers: bool)
     text
 }
 
-/// Sentences about the meaning of scores and about loads without one, and about data that was not checked; for one
-/// workload or all.
-pub(crate) fn notes(digest: &Digest<'_>, workload: Option<&str>) -> Vec<String> {
-    let is_asked = |name: &str| workload.is_none_or(|asked| asked == name);
+/// Sentences about the meaning of scores and about loads without one, and about data that was not checked.
+pub(crate) fn notes(digest: &Digest<'_>) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     let mut add = |note: String| {
         if !notes.contains(&note) {
@@ -162,9 +160,6 @@ pub(crate) fn notes(digest: &Digest<'_>, workload: Option<&str>) -> Vec<String> 
     for trial in &digest.trials {
         let header = &trial.record.header;
         let of = &header.workload;
-        if !is_asked(&of.name) {
-            continue;
-        }
         for score in &of.rules.scores {
             add(format!("{}: {}.", score.name, score.meaning));
         }

@@ -167,7 +167,7 @@ fn of_loading<'d>(reading: &'d Reading<'d>) -> Section<'d> {
 fn costs<'d>(reading: &'d Reading<'d>) -> Section<'d> {
     let digest = &reading.digest;
     Section::new("costs", "What the load generator spent on a query")
-        .table(Weight::Report, tables::costs(digest, None))
+        .table(Weight::Report, tables::costs(digest))
         .facts(Weight::Summary, generator::line(digest))
         .facts(Weight::Report, tables::embedded_note(digest))
         .facts(Weight::Report, tables::switches_notes(digest))

@@ -193,7 +193,7 @@ pub(crate) fn kind_name(kind: OperationKind) -> &'static str {
 }
 
 /// The load generator's cost of each statement, a row for each point.
-pub(crate) fn costs(digest: &Digest<'_>, workload: Option<&str>) -> Table {
+pub(crate) fn costs(digest: &Digest<'_>) -> Table {
     let mut table = load_columns(digest, Table::new().words("system").words("workload"))
         .numbers("client CPU µs")
         .numbers("user µs")
@@ -205,8 +205,7 @@ pub(crate) fn costs(digest: &Digest<'_>, workload: Option<&str>) -> Table {
         .numbers("overslept in 99 %")
         .numbers("waited for a CPU")
         .remarks();
-    let points = digest.points.iter().filter(|point| workload.is_none_or(|w| w == point.workload));
-    for point in points {
+    for point in &digest.points {
         let Some(trial) = digest.middle_trial(point) else { continue };
         let Some(cost) = trial.summary.cost_per_query else { continue };
         let optional = |value: Option<f64>| value.map_or("-".to_owned(), number);

@@ -1,5 +1,7 @@
 //! The catalogue: every figure of a whole trial, declared once for all views and comparisons.
 
+use std::cell::OnceCell;
+
 use analysis::{CostFigure, MeanPeak, OpenSummary, Summary, Work};
 use measure::Quantity;
 
@@ -9,14 +11,14 @@ use crate::messages::{Messages, Segments, Tcp};
 use crate::watch::cost::of_servers;
 use crate::watch::{ServerFigures, host_busy, server_figures};
 
-/// The sources of a whole trial's figures.
+/// The sources of a whole trial's figures, each read when a figure asks for it first.
 pub(crate) struct Whole<'t> {
     pub(crate) trial: &'t Trial<'t>,
     pub(crate) summary: &'t Summary,
-    messages: Option<Messages>,
-    server: Option<ServerFigures>,
-    host_busy: Option<MeanPeak>,
-    server_cost: Option<Work>,
+    messages: OnceCell<Option<Messages>>,
+    server: OnceCell<Option<ServerFigures>>,
+    host_busy: OnceCell<Option<MeanPeak>>,
+    server_cost: OnceCell<Option<Work>>,
 }
 
 impl<'t> Whole<'t> {
@@ -24,11 +26,27 @@ impl<'t> Whole<'t> {
         Self {
             trial,
             summary: &trial.summary,
-            messages: Messages::of(trial),
-            server: server_figures(trial),
-            host_busy: host_busy(trial),
-            server_cost: of_servers(trial),
+            messages: OnceCell::new(),
+            server: OnceCell::new(),
+            host_busy: OnceCell::new(),
+            server_cost: OnceCell::new(),
         }
+    }
+
+    fn messages(&self) -> Option<Messages> {
+        *self.messages.get_or_init(|| Messages::of(self.trial))
+    }
+
+    fn server(&self) -> Option<ServerFigures> {
+        *self.server.get_or_init(|| server_figures(self.trial))
+    }
+
+    fn host_busy(&self) -> Option<MeanPeak> {
+        *self.host_busy.get_or_init(|| host_busy(self.trial))
+    }
+
+    fn server_cost(&self) -> Option<Work> {
+        *self.server_cost.get_or_init(|| of_servers(self.trial))
     }
 
     pub(crate) fn open(&self) -> Option<&OpenSummary> {
@@ -36,19 +54,19 @@ impl<'t> Whole<'t> {
     }
 
     fn sent(&self) -> Option<Segments> {
-        self.messages?.sent.segments
+        self.messages()?.sent.segments
     }
 
     fn received(&self) -> Option<Segments> {
-        self.messages?.received.segments
+        self.messages()?.received.segments
     }
 
     fn tcp(&self) -> Option<Tcp> {
-        self.messages?.tcp
+        self.messages()?.tcp
     }
 
     fn cost(&self, figure: CostFigure) -> Option<f64> {
-        (figure.metric().get)(self.server_cost.as_ref()?)
+        (figure.metric().get)(&self.server_cost()?)
     }
 }
 
@@ -185,20 +203,20 @@ pub(crate) static CATALOGUE: [Entry; 48] = [
     Entry::column("generator_late_p99_ns", |it| {
         Some(it.open()?.lateness.percentile_ns(99.0)? as f64)
     }),
-    Entry::column("sent_bytes_per_s", |it| Some(it.messages?.sent.bytes_per_s)),
-    Entry::column("received_bytes_per_s", |it| Some(it.messages?.received.bytes_per_s)),
+    Entry::column("sent_bytes_per_s", |it| Some(it.messages()?.sent.bytes_per_s)),
+    Entry::column("received_bytes_per_s", |it| Some(it.messages()?.received.bytes_per_s)),
     Entry::column("segments_sent_per_s", |it| Some(it.sent()?.per_s)),
     Entry::column("data_segments_sent_per_s", |it| Some(it.sent()?.with_data_per_s)),
     Entry::column("segments_received_per_s", |it| Some(it.received()?.per_s)),
     Entry::column("data_segments_received_per_s", |it| Some(it.received()?.with_data_per_s)),
     Entry::column("segments_retransmitted_per_s", |it| Some(it.tcp()?.retransmitted_per_s)),
     Entry::column("tcp_round_trip_s", |it| it.tcp()?.round_trip_s),
-    Entry::column("server_cpu_threads_mean", |it| Some(it.server?.cpu.mean)),
-    Entry::column("server_cpu_threads_peak", |it| Some(it.server?.cpu.peak)),
-    Entry::column("server_runnable_threads_mean", |it| Some(it.server?.runnable?.mean)),
-    Entry::column("server_runnable_threads_peak", |it| Some(it.server?.runnable?.peak)),
-    Entry::column("host_cpu_part_mean", |it| Some(it.host_busy?.mean)),
-    Entry::column("host_cpu_part_peak", |it| Some(it.host_busy?.peak)),
+    Entry::column("server_cpu_threads_mean", |it| Some(it.server()?.cpu.mean)),
+    Entry::column("server_cpu_threads_peak", |it| Some(it.server()?.cpu.peak)),
+    Entry::column("server_runnable_threads_mean", |it| Some(it.server()?.runnable?.mean)),
+    Entry::column("server_runnable_threads_peak", |it| Some(it.server()?.runnable?.peak)),
+    Entry::column("host_cpu_part_mean", |it| Some(it.host_busy()?.mean)),
+    Entry::column("host_cpu_part_peak", |it| Some(it.host_busy()?.peak)),
     Entry::column("start_delay_p99_ns", |it| {
         Some(it.open()?.start_delays.percentile_ns(99.0)? as f64)
     }),

@@ -34,7 +34,7 @@ pub(super) fn section<'d>(reading: &'d Reading<'d>) -> Section<'d> {
             );
     }
     section = section
-        .facts(Weight::Summary, rules::notes(digest, None))
+        .facts(Weight::Summary, rules::notes(digest))
         .facts(Weight::Summary, tables::queues_note(digest))
         .facts(Weight::Summary, ending::sentences(digest))
         .facts(Weight::Summary, tables::repeated_note(digest).map(str::to_owned))
