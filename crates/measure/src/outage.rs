@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::Nanos;
 
 /// A period in which clients had lost their connections, or a transaction waited for its answer, and none succeeded. One
-/// without a length is no outage: connections broke, and other transactions succeeded all the time. Times are on the trial's clock, warm-up included.
+/// without a length is no outage: connections broke, and other transactions succeeded all the time. Times are on the
+/// trial's clock, warm-up included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outage {
     /// When the first request was sent that got no answer.
