@@ -3,8 +3,9 @@
 use crate::{Finding, Severity};
 
 /// Whether the figures of a trial are those of the system under test, the best first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Validity {
+    #[default]
     Valid,
     /// They may mislead.
     Doubtful,

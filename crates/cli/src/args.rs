@@ -105,6 +105,9 @@ pub(crate) struct OutputArgs {
     /// Format of the report on standard output; progress is printed on standard error.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
+    /// Print every table and remark at the end, not the summary alone.
+    #[arg(long)]
+    pub(crate) full: bool,
     /// Check the plan and print its trials and their duration, without running them.
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -364,6 +367,9 @@ pub(crate) struct ReportArgs {
     /// Format of the report on standard output.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
+    /// Print every table and remark, not the summary alone.
+    #[arg(long)]
+    pub(crate) full: bool,
     /// Report one trial alone, by its number from 1; prints it, and writes files only with `--out`.
     #[arg(long, value_name = "N")]
     pub(crate) trial: Option<usize>,

@@ -33,7 +33,7 @@ use plan::Problems;
 use record::Dyno;
 
 use crate::args::{Args, Command};
-use crate::output::{output_width, print, print_error, print_message};
+use crate::output::{has_colours, output_width, print, print_error, print_message};
 
 /// The exit code of a wrong plan or command line.
 const USAGE: u8 = 2;

@@ -31,6 +31,11 @@ pub(crate) fn print(text: &str) -> Result<()> {
     }
 }
 
+/// Whether standard output shows colours: a terminal does, unless NO_COLOR or CLICOLOR forbid it.
+pub(crate) fn has_colours() -> bool {
+    anstream::AutoStream::choice(&stdout()) != anstream::ColorChoice::Never
+}
+
 /// The width of the lines on standard output; `None` when lines may have any width.
 pub(crate) fn output_width() -> Option<usize> {
     line_width(&stdout())

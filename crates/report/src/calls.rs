@@ -113,7 +113,7 @@ mod tests {
         let digest = &reading.digest;
         insta::assert_snapshot!(by_point(digest).text());
         assert_eq!(json(&digest.trials[0]).unwrap()["connections"], 2);
-        assert!(crate::markdown(&reading).contains("## Calls\n"));
-        assert!(crate::html(&reading).contains("<h2>Calls</h2>"));
+        assert!(crate::markdown(&reading).contains("### Calls\n"));
+        assert!(crate::whole_html(&reading).contains("<h3>Calls</h3>"));
     }
 }

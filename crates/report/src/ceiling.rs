@@ -185,7 +185,7 @@ mod tests {
         let row = by_trial(digest).text().lines().nth(1).unwrap().to_owned();
         assert!(crate::terminal(&reading).contains(&row));
         assert!(crate::markdown(&reading).contains("## What the paths to the systems carry"));
-        assert!(crate::html(&reading).contains("What the paths to the systems carry"));
+        assert!(crate::whole_html(&reading).contains("What the paths to the systems carry"));
         let json: serde_json::Value = serde_json::from_str(&crate::json(&reading)).unwrap();
         assert_eq!(json["trials"][0]["ceiling_single_part"], rate / 1_000.0);
         assert_eq!(json["trials"][1]["ceiling_single_part"], serde_json::Value::Null);

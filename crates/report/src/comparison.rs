@@ -267,6 +267,18 @@ impl<'d, 'a> Group<'d, 'a> {
         })
     }
 
+    /// The ratio that decides of each variant and load, and of all loads, drawn beside 1.
+    pub(crate) fn forest(&self) -> Table {
+        let mut table =
+            Table::new().words("variant").words("workload").words("load").words("verdict");
+        table = table.ratios(format!("ratio to {} (95 %)", self.baseline()));
+        for figure in self.figures() {
+            table = table.numbers(format!("{}, of both", figure.name()));
+        }
+        self.shown().for_each(|row| table.row(row.forest()));
+        table
+    }
+
     fn figures(&self) -> [Figure; 2] {
         [Figure::Throughput, self.latency()]
     }

@@ -19,7 +19,9 @@ use crate::scaling::Sweep;
 use crate::template::{self, fill};
 
 pub(crate) use compared::of_loads;
-pub(crate) use trials::{behind_all, none_believed, not_valid, reasons};
+pub(crate) use trials::{
+    all_reasons, behind_all, in_a_sentence, none_believed, not_valid, not_valid_of, reasons,
+};
 pub(crate) use words::Code;
 
 pub(crate) const TITLE: &str = "Conclusions";
@@ -53,7 +55,7 @@ impl Place {
             Self::Variants(at) => format!("v{at}-0"),
             Self::Seek(at) => format!("k{at}-0"),
             Self::Trial(at) => format!("t{at}-0"),
-            Self::Ceilings => "ceilings".to_owned(),
+            Self::Ceilings => "cost".to_owned(),
             Self::Warnings => "care".to_owned(),
         }
     }
@@ -70,9 +72,9 @@ impl Place {
     pub(crate) fn section(self) -> &'static str {
         match self {
             Self::Workload(_) | Self::Trial(_) => "results",
-            Self::Variants(_) => "compared",
+            Self::Variants(_) => "ratios",
             Self::Seek(_) => "capacity",
-            Self::Ceilings => "ceilings",
+            Self::Ceilings => "cost",
             Self::Warnings => "care",
         }
     }
@@ -88,6 +90,40 @@ impl Conclusion {
         let text: String =
             parts.iter().filter_map(|template| fill(template, &self.values, None)).collect();
         if text.ends_with('.') { text } else { format!("{text}.") }
+    }
+
+    /// In a few words, without the system and the workload.
+    pub(crate) fn short(&self) -> String {
+        let short = self.code.short().and_then(|template| fill(template, &self.values, None));
+        short.unwrap_or_else(|| self.text())
+    }
+
+    /// Of two that were compared, how many times the figure of one is that of the other, and what that is.
+    pub(crate) fn multiple(&self) -> Option<(String, String)> {
+        let of = |name: &str| self.values.iter().find(|(known, _)| *known == name).map(|it| &it.1);
+        let change =
+            of("change").or_else(|| of("least_change").filter(|_| of("most_change").is_none()));
+        let Some(Value::Change(change)) = change else { return None };
+        let [candidate, baseline, figure] =
+            ["candidate", "baseline", "figure"].map(|name| of(name).map(template::show));
+        let (candidate, baseline) = (candidate?, baseline?);
+        let what = format!("the {} of {baseline}: {candidate}", figure?);
+        Some((format!("{} times", crate::number::number(1.0 + change)), what))
+    }
+
+    /// The same for a list of answers that have something in common: that, and the rest.
+    pub(crate) fn listed(&self) -> Option<(&'static str, String)> {
+        let (common, rest) = self.code.listed()?;
+        Some((common, fill(rest, &self.values, None)?))
+    }
+
+    /// Whether it is about this workload on this system.
+    pub(crate) fn is_about(&self, system: &str, workload: &str) -> bool {
+        let has = |name: &str, wanted: &str| {
+            let of = self.values.iter().find(|(known, _)| *known == name);
+            of.is_some_and(|(_, value)| template::show(value) == wanted)
+        };
+        has("workload", workload) && (has("system", system) || has("of", system))
     }
 
     pub(crate) fn json(&self) -> serde_json::Value {
@@ -138,7 +174,7 @@ fn counted<'d, 'a>(digest: &'d Digest<'a>, points: &[&Point<'_>]) -> Vec<&'d Tri
 }
 
 /// The percentile of conclusions: the 99th, or the nearest to it.
-fn percentile(digest: &Digest<'_>) -> Option<f64> {
+pub(crate) fn percentile(digest: &Digest<'_>) -> Option<f64> {
     let distance = |percent: &f64| (percent - 99.0).abs();
     let percentiles = digest.run.header.percentiles.iter().copied();
     percentiles.min_by(|one, other| distance(one).total_cmp(&distance(other)))

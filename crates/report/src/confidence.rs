@@ -241,8 +241,11 @@ pub(crate) fn of_trial(trial: &Trial<'_>) -> Table {
     let (summary, within) = (&trial.summary, &trial.summary.within);
     let percentiles: Vec<f64> = summary.latency.percentiles.iter().map(|it| it.0).collect();
     let unit = TimeUnit::for_smallest([summary.latency.mean_ns]);
-    let mut table =
-        Table::new().words("figure").numbers("value").numbers("95 % interval").numbers("worth");
+    let mut table = Table::new()
+        .words("figure")
+        .numbers("value")
+        .numbers("95 % interval")
+        .numbers("effective samples");
     if summary.latency.known().is_none() || within.absent.is_some() {
         return table;
     }

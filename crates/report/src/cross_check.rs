@@ -118,7 +118,7 @@ mod tests {
         let text = crate::terminal(&reading);
         assert!(text.contains("The server ran statements that were not dyno's"), "{text}");
         assert!(text.contains("+7 statements"), "{text}");
-        assert!(crate::html(&reading).contains("Cross-check with the server"));
+        assert!(crate::whole_html(&reading).contains("Cross-check with the server"));
         assert_eq!(json(&digest.trials[0])["difference"], 7);
     }
 
@@ -131,6 +131,9 @@ mod tests {
         let reading = Reading::new(&run);
         let digest = &reading.digest;
         assert!(table(&digest.trials[0]).is_empty());
-        assert!(crate::html(&reading).contains("could not be compared: the server was restarted."));
+        assert!(
+            crate::whole_html(&reading)
+                .contains("could not be compared: the server was restarted.")
+        );
     }
 }

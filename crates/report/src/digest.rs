@@ -4,6 +4,7 @@ mod generators;
 mod points;
 pub(crate) mod probe;
 pub(crate) mod titles;
+mod unit;
 mod validity;
 mod windows;
 
@@ -27,6 +28,8 @@ use record::{
 
 use generators::{clients_left, parts, usage_of};
 use points::points;
+
+pub(crate) use unit::Event;
 
 /// Stands for a latency without an upper bound, and leaves room for the mean of two of them.
 const UNBOUNDED: f64 = 1e300;
@@ -252,6 +255,25 @@ impl<'a> Digest<'a> {
         } else {
             trial.name()
         }
+    }
+
+    /// The run's title, or what its plan does to which systems with which load.
+    pub(crate) fn whole_title(&self) -> String {
+        let header = &self.run.header;
+        let products: BTreeSet<&str> =
+            self.systems().into_iter().map(|(_, identity)| identity.product.as_str()).collect();
+        if header.title.is_some() || products.is_empty() {
+            return self.title().to_owned();
+        }
+        let products = products.into_iter().collect::<Vec<_>>().join(", ");
+        let [least, most] = [self.points.first(), self.points.last()]
+            .map(|point| point.map(|point| load_text(point.clients, point.rate)));
+        let load = match (least, most) {
+            (Some(least), Some(most)) if least == most => format!(", {least}"),
+            (Some(least), Some(most)) => format!(", {least} to {most}"),
+            _ => String::new(),
+        };
+        format!("{} on {products}{load}", header.plan_name)
     }
 
     /// The run's title, or its plan's name.

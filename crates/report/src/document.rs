@@ -28,6 +28,11 @@ pub(crate) struct Head {
     pub(crate) title: String,
     /// The systems under test with versions and storage.
     pub(crate) under_test: String,
+    /// The machine of dyno in a few words, and with its CPU and operating system.
+    pub(crate) machine: String,
+    pub(crate) whole_machine: String,
+    /// How many trials are valid, doubtful and invalid.
+    pub(crate) verdicts: [usize; 3],
     /// The status in one word, and why it is not `complete`.
     pub(crate) status: &'static str,
     pub(crate) reason: Option<String>,
@@ -43,7 +48,20 @@ pub(crate) struct Section<'d> {
     /// Its id on the page.
     pub(crate) id: &'static str,
     pub(crate) title: String,
+    pub(crate) place: Place,
+    /// What is in it, where it is folded.
+    pub(crate) hint: String,
     pub(crate) blocks: Vec<Block<'d>>,
+}
+
+/// Where a section is on the page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    Open,
+    /// In one line until it is opened or printed.
+    Folded,
+    /// The same, as data of which the page makes it when it is opened; it is not printed.
+    Packed,
 }
 
 pub(crate) struct Block<'d> {
@@ -53,6 +71,11 @@ pub(crate) struct Block<'d> {
 
 pub(crate) enum Content<'d> {
     Heading(String),
+    /// Why there is nothing else.
+    Cause(String),
+    /// What to know before anything else is read.
+    Care(Vec<String>),
+    Cards(Vec<Card>),
     /// Without a caption it is what the title of the section says, of all systems.
     Table {
         caption: Option<String>,
@@ -79,6 +102,22 @@ pub(crate) enum Content<'d> {
     /// Blocks beside each other where there is room.
     Columns([Vec<Block<'d>>; 2]),
     Trials(Trials<'d>),
+}
+
+/// The answer to one question: a figure, a plot, and what it says.
+#[derive(Default)]
+pub(crate) struct Card {
+    pub(crate) title: String,
+    /// The systems, where they are not all of the run.
+    pub(crate) system: String,
+    /// How many trials are not valid; empty when all are.
+    pub(crate) verdict: String,
+    /// Values with what they are, the first one large.
+    pub(crate) figures: Vec<(String, String)>,
+    pub(crate) chart: Option<Chart>,
+    pub(crate) answers: Vec<String>,
+    /// Further figures in a line.
+    pub(crate) note: String,
 }
 
 /// Whether a block of the page is collapsed.
@@ -120,19 +159,49 @@ pub(crate) struct TrialPart<'d> {
     pub(crate) name: String,
     pub(crate) status: &'static str,
     pub(crate) validity: &'static str,
+    /// Throughput per second and 99th percentile.
     pub(crate) rate: String,
+    pub(crate) p99: String,
+    /// Why it is not valid.
+    pub(crate) why: String,
     pub(crate) reason: Option<&'d str>,
     pub(crate) blocks: Vec<Block<'d>>,
 }
 
 impl<'d> Section<'d> {
     pub(crate) fn new(id: &'static str, title: impl Into<String>) -> Self {
-        Self { id, title: title.into(), blocks: Vec::new() }
+        let (place, hint) = (Place::Open, String::new());
+        Self { id, title: title.into(), place, hint, blocks: Vec::new() }
     }
 
-    /// Whether it says nothing: notes alone explain what is not there.
+    pub(crate) fn folded(self, hint: impl Into<String>) -> Self {
+        Self { place: Place::Folded, hint: hint.into(), ..self }
+    }
+
+    pub(crate) fn packed(self, hint: impl Into<String>) -> Self {
+        Self { place: Place::Packed, hint: hint.into(), ..self }
+    }
+
+    pub(crate) fn heading(self, text: impl Into<String>) -> Self {
+        self.with([Block::new(Weight::Report, Content::Heading(text.into()))])
+    }
+
+    /// Whether it says nothing: headings and notes alone explain what is not there.
     pub(crate) fn is_empty(&self) -> bool {
-        self.blocks.iter().all(|block| matches!(block.content, Content::Note(_)))
+        self.blocks.iter().all(|block| !block.content.is_said())
+    }
+
+    pub(crate) fn has_notes(&self) -> bool {
+        self.blocks.iter().any(|block| matches!(block.content, Content::Note(_)))
+    }
+
+    /// Adds what another section has, under its title; nothing when it says nothing.
+    pub(crate) fn and(mut self, other: Self) -> Self {
+        if !other.is_empty() {
+            self = self.heading(other.title);
+            self.blocks.extend(other.blocks);
+        }
+        self
     }
 
     pub(crate) fn with(mut self, blocks: impl IntoIterator<Item = Block<'d>>) -> Self {
@@ -160,6 +229,12 @@ impl<'d> Section<'d> {
 
     pub(crate) fn charts(self, id: String, charts: Vec<Chart>) -> Self {
         self.with(Block::charts(id, charts, Fold::Open))
+    }
+}
+
+impl Content<'_> {
+    pub(crate) fn is_said(&self) -> bool {
+        !matches!(self, Self::Note(_) | Self::Heading(_))
     }
 }
 

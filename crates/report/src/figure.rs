@@ -236,7 +236,7 @@ mod tests {
         let csv = crate::csv(&reading);
         let columns: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
         let report: serde_json::Value = serde_json::from_str(&crate::json(&reading)).unwrap();
-        let page = crate::html(&reading);
+        let page = crate::whole_html(&reading);
         let trial = Whole::of(&reading.digest.trials[0]);
         let mut shown = 0;
         for entry in &CATALOGUE {

@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::digest::{Digest, Trial};
 use crate::template::{self, fill, show};
 
-pub(crate) const TITLE: &str = "Read with care";
+pub(crate) const TITLE: &str = "Warnings";
 
 /// Findings of one kind, from several trials.
 #[derive(Debug)]
@@ -217,9 +217,9 @@ fn words(code: Code) -> (&'static str, &'static str, &'static str) {
              loops (`workers`)",
             "[{subject}: ]a worker ran {busiest_worker} of the time from {start_ns} to {end_ns}",
         ),
-        Code::GeneratorStalled => ("dyno itself stood still for a while", STOOD_STILL, STALLS),
+        Code::GeneratorStalled => ("dyno was stalled for a while", STOOD_STILL, STALLS),
         Code::GeneratorStalledLong => {
-            ("dyno itself stood still for much of the time", STOOD_STILL, STALLS)
+            ("dyno was stalled for much of the time", STOOD_STILL, STALLS)
         }
         Code::GeneratorLost => (
             "A generator of the load was lost",
@@ -236,7 +236,7 @@ fn words(code: Code) -> (&'static str, &'static str, &'static str) {
              {interval_ns}",
         ),
         Code::GeneratorsUneven => (
-            "The generators' clients were not served evenly",
+            "Uneven service between the generators' clients",
             "percentiles mix generators with different lots: hosts that are slower, or farther from the system",
             "{subject}: {each} transactions for each {unit}, {change} against {mean} over all",
         ),
@@ -291,7 +291,7 @@ fn words(code: Code) -> (&'static str, &'static str, &'static str) {
             "{text}",
         ),
         Code::Unfair => (
-            "Clients were not served evenly",
+            "Uneven service between clients",
             "some clients were answered much more often than others, so percentiles describe neither group",
             "[{subject}: ]standard deviation {variation} of the mean",
         ),
@@ -377,13 +377,13 @@ fn words(code: Code) -> (&'static str, &'static str, &'static str) {
             "{length_ns}",
         ),
         Code::CpuStolen => (
-            "The hypervisor took CPU",
+            "CPU steal",
             "other virtual machines share this one's processor; figures are lower than on one of its own, \
              and vary",
             "{share} of {subject}",
         ),
         Code::CpuUsedByOthers => (
-            "Other programs used the CPU",
+            "Other processes used the CPU",
             "neither dyno nor the servers had it, as far as theirs is known; figures are lower than on a quiet \
              machine, and vary",
             "{used_threads} of {cpu_threads} CPU threads of {subject}[; where these run there, their CPU is part of \
@@ -526,7 +526,7 @@ mod tests {
                 "severity": "doubtful",
                 "subject": { "of": "host", "name": "db1" },
                 "values": { "share": 0.25 },
-                "text": "The hypervisor took CPU (25 % of db1): other virtual machines share this one's \
+                "text": "CPU steal (25 % of db1): other virtual machines share this one's \
                          processor; figures are lower than on one of its own, and vary.",
             })
         );

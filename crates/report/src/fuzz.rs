@@ -9,8 +9,8 @@ use tempfile::TempDir;
 use crate::csv::line;
 use crate::verdict::Verdict;
 use crate::{
-    BestTrial, Reading, Threshold, csv, html, json, markdown, open, sample, summary, visible,
-    watch_csv,
+    BestTrial, Reading, Threshold, csv, full_summary, html, json, markdown, open, sample, summary,
+    visible, watch_csv,
 };
 
 fuzzing::targets! {
@@ -48,7 +48,11 @@ fn views(bytes: &[u8]) -> Option<()> {
     })?;
     let reading = Reading::new(&run);
     let digest = &reading.digest;
-    for text in [summary(&reading, None, Some(80)), markdown(&reading)] {
+    for text in [
+        summary(&reading, None, Some(80), false),
+        full_summary(&reading, None, None),
+        markdown(&reading),
+    ] {
         assert_eq!(visible(&text), text, "a control character is shown");
     }
     let _: serde_json::Value = serde_json::from_str(&json(&reading)).expect("the view is no JSON");

@@ -11,13 +11,13 @@ const UNKNOWN: &str = "not known: the kernel does not report it, or the trial wa
 pub(crate) fn facts(trial: &Trial<'_>) -> Vec<(&'static str, String)> {
     let Some(generator) = &trial.summary.generator else { return Vec::new() };
     let overslept = generator.oversleep.known().map_or(UNKNOWN.to_owned(), in_words);
-    let mut facts = vec![("generator overslept", overslept)];
+    let mut facts = vec![("timer lateness", overslept)];
     if generator.stalled > 0.0 {
         let stalled = percent(generator.stalled);
-        facts.push(("generator stood still", format!("{stalled} of the measured time")));
+        facts.push(("generator stalled", format!("{stalled} of the measured time")));
     }
     let Some(workers) = generator.workers else {
-        facts.push(("workers waited for a CPU", UNKNOWN.to_owned()));
+        facts.push(("run-queue wait", UNKNOWN.to_owned()));
         return facts;
     };
     let of = |mean, max, second| {
@@ -29,7 +29,7 @@ pub(crate) fn facts(trial: &Trial<'_>) -> Vec<(&'static str, String)> {
     };
     let WorkersSummary { waiting_mean, waiting_max, running_mean, running_max, .. } = workers;
     let waited = of(waiting_mean, waiting_max, workers.most_delayed.waiting());
-    facts.push(("workers waited for a CPU", waited));
+    facts.push(("run-queue wait", waited));
     facts.push(("workers ran", of(running_mean, running_max, workers.busiest.running())));
     facts
 }
@@ -51,10 +51,10 @@ pub(crate) fn line(digest: &Digest<'_>) -> Option<String> {
     let max_ns = highest(|it| it.oversleep.max_ns)?;
     let waited = all().filter_map(|it| it.workers).map(|it| it.waiting_max);
     let waited = waited.reduce(f64::max).map_or(String::new(), |most| {
-        format!("; its workers waited for a CPU up to {} of the time", percent(most))
+        format!(", run-queue wait up to {} of the time", percent(most))
     });
     Some(format!(
-        "dyno's threads woke late: in 99 % of cases by up to {}, at worst by {}{waited}",
+        "timer lateness p99 {}, at most {}{waited}",
         latency_ns(p99_ns),
         latency_ns(max_ns)
     ))
@@ -79,21 +79,18 @@ mod tests {
     fn a_stall_is_in_the_findings_the_plots_and_a_table() {
         let run = sample::stalled();
         let reading = Reading::new(&run);
-        let page = crate::html(&reading);
+        let page = crate::whole_html(&reading);
         for text in [
             "<rect class=\"shade stall\"",
-            "</svg>dyno stood still</li>",
-            "<title>dyno stood still for 1.50 s</title>",
+            "</svg>dyno was stalled</li>",
+            "<title>dyno was stalled for 1.50 s</title>",
             "2.200 s</td><td class=\"n\">1.50 s</td>",
             "from 2.20 s to 3.70 s, 38 % of the measured time",
         ] {
             assert!(page.contains(text), "{text}");
         }
         let text = crate::terminal(&reading);
-        assert!(
-            text.contains("- dyno itself stood still for much of the time (invalid): "),
-            "{text}"
-        );
+        assert!(text.contains("- dyno was stalled for much of the time (invalid): "), "{text}");
         let generator = for_programs(&reading);
         let stalls = json!([{ "start_ns": 2_200_000_000_u64, "end_ns": 3_700_000_000_u64 }]);
         assert_eq!((&generator["stalls"], &generator["stalled"]), (&stalls, &json!(0.375)));
@@ -106,7 +103,7 @@ mod tests {
         let reading = Reading::new(&run);
         let digest = &reading.digest;
         let facts = facts(&digest.trials[0]);
-        assert_eq!(facts[2], ("workers waited for a CPU", UNKNOWN.to_owned()));
+        assert_eq!(facts[2], ("run-queue wait", UNKNOWN.to_owned()));
         assert_eq!(for_programs(&reading)["workers"], Value::Null);
         assert!(!crate::terminal(&reading).contains("its workers waited"));
     }
@@ -116,7 +113,7 @@ mod tests {
         let mut run = sample::stalled();
         sample::generator_of(&mut run.trials[0]).oversleep = LatencyHistogram::new();
         let digest = Digest::new(&run);
-        assert_eq!(facts(&digest.trials[0])[0], ("generator overslept", UNKNOWN.to_owned()));
+        assert_eq!(facts(&digest.trials[0])[0], ("timer lateness", UNKNOWN.to_owned()));
         assert_eq!(line(&digest), None);
     }
 

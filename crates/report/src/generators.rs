@@ -79,7 +79,7 @@ fn table(trials: &[&Trial<'_>], percentiles: &[f64]) -> Table {
         table = table.numbers(format!("{} {}", percentile_name(*percent), unit.name()));
     }
     table = table.group();
-    for head in ["CPU threads busy", "overslept in 99 %", "waited for a CPU", "late", "spread"] {
+    for head in ["CPU threads busy", "timer lateness p99", "run-queue wait", "late", "spread"] {
         table = table.numbers(head);
     }
     table = table.group().numbers("clock off by").numbers("known within").numbers("moved by");

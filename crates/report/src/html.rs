@@ -1,11 +1,15 @@
-//! The report as one self-contained page: no other file, and no script but the few lines that show the values of plots
-//! at the pointer. Without it, the page has the same content.
+//! The report as one self-contained page: no other file, and one script. The first screen reads and prints without it;
+//! what is folded away as data is made by it when it is opened.
 
+mod first;
 mod frame;
 mod history;
+mod packed;
 
 use crate::digest::titles::caption;
-use crate::document::{Block, Content, Document, Fold, Head, Item, Section, TrialPart, Trials};
+use crate::document::{
+    Block, Content, Document, Fold, Head, Item, Place, Section, TrialPart, Trials,
+};
 use crate::number::several;
 use crate::reading::Reading;
 use crate::sections::document;
@@ -15,87 +19,193 @@ use crate::table::{Table, escape};
 use frame::{closing, opening};
 
 /// The trials of a run are open up to this number.
-const OPEN_TRIALS_MAX: usize = 2;
+const OPEN_TRIALS_MAX: usize = 1;
 /// Tables are long, and collapsed where they may be, from this number of rows on.
 const OPEN_ROWS_MAX: usize = 12;
 /// Places of one item are collapsed from this number on.
 const OPEN_PLACES_MAX: usize = 4;
+
+const WITHOUT_SCRIPTS: &str = "Without scripts this page has its first screen, and what is folded in lines with a triangle. \
+     `dyno report --plots FOLDER` writes every plot as a file, and report.md has the tables.";
 
 /// The whole report as one page of HTML with inline SVG.
 pub fn html(reading: &Reading<'_>) -> String {
     page(&document(reading))
 }
 
+/// The page with everything that it makes when it is opened.
+#[cfg(test)]
+pub(crate) fn whole_html(reading: &Reading<'_>) -> String {
+    let page = html(reading);
+    let parts = packed::parts(&page).concat();
+    let (before, after) = page.split_once("</main>").unwrap();
+    let after = after.split_once("<script>").unwrap().1;
+    format!("{before}{parts}</main>\n<script>{after}")
+}
+
 pub(crate) fn page(document: &Document<'_>) -> String {
     let Head { title, under_test, .. } = &document.head;
-    let mut out = opening(&escape(&caption(title, under_test)));
-    out.push_str(&head(document));
-    out.push_str("<main>\n");
-    document.sections.iter().for_each(|it| section(it, under_test, &mut out));
-    out.push_str(&closing());
-    out
+    let mut page =
+        Page { under_test, out: opening(&escape(&caption(title, under_test))), ..Page::default() };
+    page.out.push_str(&first::head(document));
+    page.out.push_str("<main>\n");
+    document.sections.iter().for_each(|it| page.section(it));
+    page.method();
+    page.out.push_str(&format!(
+        "<noscript><p class=\"note\">{}</p></noscript>\n",
+        escape(WITHOUT_SCRIPTS)
+    ));
+    page.out.push_str("</main>\n");
+    page.out.push_str(&packed::element(&page.parts));
+    page.out.push_str(&closing());
+    page.out
 }
 
-fn head(document: &Document<'_>) -> String {
-    let Head { title, under_test, status, reason, trials, failed, started, dyno, .. } =
-        &document.head;
-    let failed = match failed.as_str() {
-        "" => String::new(),
-        failed => format!(", <strong>{failed}</strong>"),
-    };
-    let reason = reason.as_ref().map_or(String::new(), |reason| format!(": {reason}"));
-    let links = document
-        .sections
-        .iter()
-        .map(|Section { id, title, .. }| format!("<a href=\"#{id}\">{}</a>", escape(title)));
-    format!(
-        "<header>\n<h1>{}</h1>\n<p class=\"under-test\">{}</p>\n\
-         <p class=\"meta\"><span class=\"status {status}\">{status}</span>{} · {trials}{failed} · \
-         {started:.0} · dyno {}</p>\n<nav aria-label=\"Sections\">{}</nav>\n</header>\n",
-        escape(title),
-        escape(under_test),
-        escape(&reason),
-        escape(dyno),
-        links.collect::<Vec<_>>().join(" "),
-    )
+/// A page as it is written.
+#[derive(Default)]
+pub(super) struct Page<'p> {
+    /// The systems under test, for tables without a caption of their own.
+    under_test: &'p str,
+    out: String,
+    /// What is made when it is opened.
+    parts: Vec<String>,
+    /// How to read the figures, with the titles of the sections that they are in.
+    notes: Vec<(String, Vec<String>)>,
 }
 
-/// Appends a section; the trials are nearly all of a large page, which is therefore not copied.
-pub(super) fn section(section: &Section<'_>, under_test: &str, out: &mut String) {
-    let Section { id, title, blocks: of_section } = section;
-    out.push_str(&format!("<section id=\"{id}\">\n<h2>{}</h2>\n", escape(title)));
-    blocks(of_section, id, under_test, out);
-    out.push_str("</section>\n");
-}
-
-fn blocks(blocks: &[Block<'_>], id: &str, under_test: &str, out: &mut String) {
-    for Block { content, .. } in blocks {
-        match content {
-            Content::Heading(text) => out.push_str(&format!("<h3>{}</h3>\n", escape(text))),
-            Content::Table { caption, table, fold } => {
-                out.push_str(&folded(table, caption.as_deref().unwrap_or(under_test), *fold));
+impl Page<'_> {
+    pub(super) fn section(&mut self, section: &Section<'_>) {
+        let Section { id, title, place, hint, blocks } = section;
+        self.notes.push((title.clone(), Vec::new()));
+        let summary = format!(
+            "<summary><h2>{}</h2> <span class=\"hint\">{}</span></summary>\n",
+            escape(title),
+            escape(hint)
+        );
+        match place {
+            Place::Open => {
+                self.out.push_str(&format!("<section id=\"{id}\">\n<h2>{}</h2>\n", escape(title)));
+                self.blocks(blocks, id);
+                self.out.push_str("</section>\n");
             }
-            Content::Charts { id, charts, fold } => out.push_str(&figures(charts, id, *fold)),
-            Content::Note(text) | Content::Fact(text) => {
-                out.push_str(&format!("<p class=\"note\">{}</p>\n", escape(text)));
+            Place::Folded => {
+                self.out.push_str(&format!("<details class=\"fold\" id=\"{id}\">{summary}"));
+                self.blocks(blocks, id);
+                self.out.push_str("</details>\n");
             }
-            Content::List(items) => out.push_str(&list(id, items)),
-            Content::Text { title, text, .. } => out.push_str(&source(title.as_deref(), text)),
-            Content::Columns(columns) => side_by_side(columns, id, under_test, out),
-            Content::Trials(trials) => all_trials(trials, under_test, out),
+            Place::Packed => {
+                let part = self.packed(|page| page.blocks(blocks, id));
+                self.out.push_str(&format!(
+                    "<details class=\"fold\" id=\"{id}\" data-part=\"{part}\">{summary}</details>\n"
+                ));
+            }
         }
     }
+
+    /// Makes a part that is not in the page until it is opened; returns its number.
+    fn packed(&mut self, make: impl FnOnce(&mut Self)) -> usize {
+        let before = std::mem::take(&mut self.out);
+        make(self);
+        self.parts.push(std::mem::replace(&mut self.out, before));
+        self.parts.len() - 1
+    }
+
+    /// How to read the figures of all sections.
+    fn method(&mut self) {
+        let notes: Vec<_> = self.notes.iter().filter(|(_, notes)| !notes.is_empty()).collect();
+        if notes.is_empty() {
+            return;
+        }
+        let mut out = "<details class=\"fold\" id=\"method\"><summary><h2>Method</h2> <span class=\"hint\">what the \
+                       figures are, and how they were computed</span></summary>\n"
+            .to_owned();
+        for (title, notes) in notes {
+            out.push_str(&format!("<h3>{}</h3>\n", escape(title)));
+            notes
+                .iter()
+                .for_each(|it| out.push_str(&format!("<p class=\"note\">{}</p>\n", escape(it))));
+        }
+        self.out.push_str(&format!("{out}</details>\n"));
+    }
+
+    fn blocks(&mut self, blocks: &[Block<'_>], id: &str) {
+        for Block { content, .. } in blocks {
+            match content {
+                Content::Heading(text) => {
+                    self.out.push_str(&format!("<h3>{}</h3>\n", escape(text)));
+                }
+                Content::Cause(text) => self.out.push_str(&first::cause(text)),
+                Content::Care(lines) => self.out.push_str(&first::care(lines)),
+                Content::Cards(cards) => self.out.push_str(&first::cards(cards, id)),
+                Content::Table { caption, table, fold } => {
+                    let caption = caption.as_deref().unwrap_or(self.under_test);
+                    self.out.push_str(&folded(table, caption, *fold));
+                }
+                Content::Charts { id, charts, fold } => {
+                    self.out.push_str(&figures(charts, id, *fold));
+                }
+                Content::Note(text) => {
+                    if let Some((_, notes)) = self.notes.last_mut() {
+                        notes.push(text.clone());
+                    }
+                }
+                Content::Fact(text) => {
+                    self.out.push_str(&format!("<p class=\"note\">{}</p>\n", escape(text)));
+                }
+                Content::List(items) => self.out.push_str(&list(id, items)),
+                Content::Text { title, text, .. } => {
+                    self.out.push_str(&source(title.as_deref(), text));
+                }
+                Content::Columns(columns) => self.side_by_side(columns, id),
+                Content::Trials(trials) => self.trials(trials),
+            }
+        }
+    }
+
+    fn side_by_side(&mut self, columns: &[Vec<Block<'_>>; 2], id: &str) {
+        self.out.push_str("<div class=\"side\">\n");
+        for column in columns.iter().filter(|column| !column.is_empty()) {
+            self.out.push_str("<div class=\"column\">\n");
+            self.blocks(column, id);
+            self.out.push_str("</div>\n");
+        }
+        self.out.push_str("</div>\n");
+    }
+
+    /// A table of all trials, each of which opens below its row.
+    fn trials(&mut self, trials: &Trials<'_>) {
+        self.out.push_str(TRIALS_HEAD);
+        for at in 0..trials.count {
+            let part = (trials.get)(at);
+            let number = self.packed(|page| page.trial(&part));
+            let TrialPart { name, status, validity, rate, p99, why, .. } = &part;
+            let open = if trials.count <= OPEN_TRIALS_MAX { " data-open=\"1\"" } else { "" };
+            self.out.push_str(&format!(
+                "<tr data-part=\"{number}\" data-verdict=\"{validity}\"{open}><td><button type=\"button\" \
+                 aria-expanded=\"false\">{}</button></td><td class=\"n\">{}</td><td><span class=\"status \
+                 {status}\">{status}</span></td><td><span class=\"status {validity}\">{validity}</span></td>\
+                 <td class=\"n\">{rate}</td><td class=\"n\">{p99}</td><td>{}</td></tr>\n",
+                escape(name),
+                at + 1,
+                escape(why),
+            ));
+        }
+        self.out.push_str("</tbody></table></div>\n");
+    }
+
+    fn trial(&mut self, trial: &TrialPart<'_>) {
+        if let Some(reason) = trial.reason {
+            self.out.push_str(&format!("<p class=\"reason\">{}</p>\n", escape(reason)));
+        }
+        self.blocks(&trial.blocks, "care");
+    }
 }
 
-fn side_by_side(columns: &[Vec<Block<'_>>; 2], id: &str, under_test: &str, out: &mut String) {
-    out.push_str("<div class=\"side\">\n");
-    for column in columns.iter().filter(|column| !column.is_empty()) {
-        out.push_str("<div class=\"column\">\n");
-        blocks(column, id, under_test, out);
-        out.push_str("</div>\n");
-    }
-    out.push_str("</div>\n");
-}
+const TRIALS_HEAD: &str = "<p class=\"filter\" role=\"group\" aria-label=\"Filter by verdict\"></p>\n\
+     <div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"Trials\"><table class=\"trials\">\n\
+     <thead><tr><th scope=\"col\">trial</th><th scope=\"col\" class=\"n\">number</th><th scope=\"col\">status</th>\
+     <th scope=\"col\">verdict</th><th scope=\"col\" class=\"n\">per s</th><th scope=\"col\" class=\"n\">p99</th>\
+     <th scope=\"col\">why</th></tr></thead>\n<tbody>\n";
 
 fn folded(table: &Table, caption: &str, fold: Fold) -> String {
     let is_open = fold == Fold::Open || (fold == Fold::Long && table.rows() <= OPEN_ROWS_MAX);
@@ -160,24 +270,6 @@ fn source(title: Option<&str>, text: &str) -> String {
             "<details><summary>{}</summary>\n<pre><code>{text}</code></pre>\n</details>\n",
             escape(title)
         ),
-    }
-}
-
-fn all_trials(trials: &Trials<'_>, under_test: &str, out: &mut String) {
-    let open = if trials.count <= OPEN_TRIALS_MAX { " open=\"open\"" } else { "" };
-    for at in 0..trials.count {
-        let TrialPart { name, status, validity, rate, reason, blocks: of_trial } = (trials.get)(at);
-        out.push_str(&format!(
-            "<details class=\"trial\"{open}>\n<summary><span>{}</span> <span class=\"status {status}\">\
-             {status}</span> <span class=\"status {validity}\">{validity}</span> \
-             <span class=\"rate\">{rate}</span></summary>\n",
-            escape(&name),
-        ));
-        if let Some(reason) = reason {
-            out.push_str(&format!("<p class=\"reason\">{}</p>\n", escape(reason)));
-        }
-        blocks(&of_trial, "care", under_test, out);
-        out.push_str("</details>\n");
     }
 }
 

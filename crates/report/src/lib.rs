@@ -19,6 +19,7 @@ mod document;
 mod ending;
 mod figure;
 mod finding;
+mod front;
 #[cfg(test)]
 mod fuzz;
 mod generator;
@@ -74,6 +75,8 @@ pub use digest::Digest;
 pub use headline::{BestTrial, best_trial, trial_headline};
 pub use history::{ChangeCriteria, History, HistoryRun, LeftOut, PlanText};
 pub use html::html;
+#[cfg(test)]
+pub(crate) use html::whole_html;
 pub use json::json;
 pub use markdown::markdown;
 pub use number::{latency, number, several};
@@ -82,9 +85,9 @@ pub use pooling::{open, open_unwatched};
 pub use reading::Reading;
 pub use run_comparison::{Criteria, Outcome, Refusal, RunComparison, Selection, Threshold};
 pub use table::Table;
-pub use terminal::summary;
 #[cfg(test)]
 pub(crate) use terminal::terminal;
+pub use terminal::{full_summary, summary};
 pub use verdict::Verdict;
 pub use visible::visible;
 pub use wrap::fold;

@@ -117,9 +117,9 @@ mod tests {
     #[test]
     fn every_view_but_the_terminal_has_the_load() {
         reading_of_a_load(|reading| {
-            assert!(crate::markdown(reading).contains("## Loading the data"));
-            assert!(crate::html(reading).contains("Loading the data"));
+            assert!(crate::markdown(reading).contains("### Loading the data"));
+            assert!(crate::whole_html(reading).contains("Loading the data"));
         });
-        assert!(!crate::html(&Reading::new(&sample::run())).contains("Loading the data"));
+        assert!(!crate::whole_html(&Reading::new(&sample::run())).contains("Loading the data"));
     }
 }

@@ -65,7 +65,12 @@ fn block(block: &Block<'_>, all: &[Section<'_>], out: &mut String) {
         Content::Columns(columns) => {
             columns.iter().flatten().for_each(|it| self::block(it, all, out));
         }
-        Content::Charts { .. } | Content::Trials(_) => {}
+        Content::Cause(text) => out.push_str(&format!("**{}**\n\n", escape_markdown(text))),
+        Content::Care(lines) => {
+            let line = |line: &String| format!("> {}\n", escape_markdown(line));
+            out.push_str(&format!("{}\n", lines.iter().map(line).collect::<String>()));
+        }
+        Content::Cards(_) | Content::Charts { .. } | Content::Trials(_) => {}
     }
 }
 

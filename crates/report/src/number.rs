@@ -25,6 +25,15 @@ pub fn number(value: f64) -> String {
     grouped(&format!("{value:.decimals$}"))
 }
 
+/// A rate in few letters: `813k`, `15.2k`, `4,041`, `1.09M`.
+pub(crate) fn short(value: f64) -> String {
+    match value.abs() {
+        magnitude if magnitude >= 999_500.0 => format!("{}M", number(value / 1e6)),
+        magnitude if magnitude >= 9_999.5 => format!("{}k", number(value / 1e3)),
+        _ => number(value),
+    }
+}
+
 /// A whole number in groups of three.
 pub(crate) fn count(value: u64) -> String {
     grouped(&value.to_string())
@@ -190,6 +199,12 @@ mod tests {
         ] {
             assert_eq!(number(value), expected);
         }
+    }
+
+    #[test]
+    fn short_numbers_have_three_digits() {
+        let shown = [812_952.0, 15_243.0, 4_041.0, 1_090_000.0, 999_600.0, 9_999.6].map(short);
+        assert_eq!(shown, ["813k", "15.2k", "4,041", "1.09M", "1.00M", "10.0k"]);
     }
 
     #[test]

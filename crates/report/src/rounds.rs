@@ -175,7 +175,9 @@ mod tests {
         let rounds = json["variants"][0]["rounds"].clone();
         let text = ended(group).unwrap().text();
         assert_eq!(rounds["text"], text.as_str());
-        for view in [crate::terminal(&reading), crate::html(&reading), crate::markdown(&reading)] {
+        for view in
+            [crate::terminal(&reading), crate::whole_html(&reading), crate::markdown(&reading)]
+        {
             assert!(view.contains("Rounds ended by themselves"), "{view}");
         }
         (row, text, rounds)

@@ -100,8 +100,7 @@ fn reason(refused: &NoScaling) -> String {
             format!("no throughput with {}", several(*clients as u64, "client", "clients"))
         }
         NoScaling::LackOfFit { p_value, clients, deviation } => format!(
-            "the law does not hold: with {} throughput is {} off the curve, and residuals as large as these have a \
-             probability of {}",
+            "with {} throughput is {} off the curve (p {})",
             several(*clients as u64, "client", "clients"),
             signed_percent(*deviation),
             probability(*p_value)
@@ -162,22 +161,17 @@ pub(crate) fn table(sweeps: &[Sweep]) -> Table {
     let mut table = Table::new()
         .words("system")
         .words("workload")
-        .numbers("one client, tps")
+        .numbers("1 client, per s")
         .numbers("contention")
         .numbers("coherency")
-        .numbers("highest at clients")
-        .numbers("highest tps")
-        .numbers("twice the most clients")
+        .numbers("peak clients")
+        .numbers("peak per s")
+        .numbers("twice the clients")
         .words("fit");
     for Sweep { system, workload, found } in sweeps {
+        let Ok(found) = found else { continue };
         let mut row = vec![system.clone(), workload.clone()];
-        match found {
-            Ok(found) => row.extend(cells(found)),
-            Err(refused) => {
-                row.extend(["-"; 6].map(str::to_owned));
-                row.push(format!("refused: {}", reason(refused)));
-            }
-        }
+        row.extend(cells(found));
         table.row(row);
     }
     table
@@ -186,7 +180,8 @@ pub(crate) fn table(sweeps: &[Sweep]) -> Table {
 /// A line for each sweep that does not carry the law, with the reason.
 pub(crate) fn refusals(sweeps: &[Sweep]) -> Vec<String> {
     let line = |Sweep { system, workload, found }: &Sweep| {
-        Some(no_curve(&format!("{system} under {workload}"), found.as_ref().err()?))
+        let reason = reason(found.as_ref().err()?);
+        Some(format!("No USL fit of {system} under {workload}: {reason}."))
     };
     sweeps.iter().filter_map(line).collect()
 }
@@ -301,20 +296,10 @@ pub(crate) fn curve(
     Some(Series { dash: 1, ..line })
 }
 
-/// Why the plot of a workload has no curve of a system; `None` when it has one, or was not swept.
-pub(crate) fn refusal(sweeps: &[Sweep], system: &str, workload: &str) -> Option<String> {
-    let refused = sweep(sweeps, system, workload)?.found.as_ref().err()?;
-    Some(no_curve(system, refused))
-}
-
-fn no_curve(of: &str, refused: &NoScaling) -> String {
-    format!("{of} has no curve of the {LAW}: {}.", reason(refused))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Reading, html, json as report_json, markdown, sample, terminal};
+    use crate::{Reading, json as report_json, markdown, sample, terminal};
 
     /// Throughput is 2,000 N / (N + 1.5) a second and more or less 4 %: contention of 1 / 2.5, and no coherency.
     #[test]
@@ -334,7 +319,7 @@ mod tests {
             (&"sqlite".into(), &true.into())
         );
         assert_eq!(of_json[0]["levels"].as_array().unwrap().len(), 4);
-        assert!(markdown(&reading).contains(TITLE) && html(&reading).contains(LAW));
+        assert!(markdown(&reading).contains(TITLE) && crate::whole_html(&reading).contains(LAW));
     }
 
     #[test]
@@ -352,16 +337,17 @@ mod tests {
         let run = sample::quick();
         let reading = Reading::new(&run);
         assert!(of(&reading.sweeps, "sqlite", "oltp_point_select").is_none());
-        let why = refusal(&reading.sweeps, "sqlite", "oltp_point_select").unwrap();
-        assert!(why.contains("4 numbers of clients, and 5 are needed"), "{why}");
-        assert!(html(&reading).contains("has no curve of the Universal Scalability Law"));
-        let told = terminal(&reading);
-        let told: Vec<&str> = told.lines().filter(|line| line.contains(LAW)).collect();
-        assert!(
-            told[0].starts_with("sqlite under oltp_point_select has no curve of the"),
-            "{told:?}"
+        let why = &refusals(&reading.sweeps)[0];
+        assert_eq!(
+            why,
+            "No USL fit of sqlite under oltp_point_select: 4 numbers of clients, and 5 are needed to see whether the \
+             law holds."
         );
-        assert!(!terminal(&Reading::new(&sample::large())).contains("has no curve of the"));
+        assert!(
+            !crate::whole_html(&reading).contains(TITLE),
+            "a law that nothing follows has no place on the page"
+        );
+        assert!(!terminal(&Reading::new(&sample::large())).contains("No USL fit"));
         let report: Value = serde_json::from_str(&report_json(&reading)).unwrap();
         assert_eq!(report["scalability"][0]["refused"], "few-numbers-of-clients");
     }

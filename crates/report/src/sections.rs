@@ -14,31 +14,28 @@ use crate::plots::{bars, over_run, sought};
 use crate::reading::Reading;
 use crate::statistics::{statistics, transaction_names, usual_percentile};
 use crate::{
-    calls, ceiling, conclusion, generator, generators, loading, messages, operations, scaling,
-    seek, settings, tables, variance, watch,
+    calls, ceiling, conclusion, confidence, front, generator, generators, loading, messages,
+    operations, scaling, seek, settings, tables, variance, watch,
 };
 
 /// Every section; those with nothing to say are left out.
-const ALL: [for<'d> fn(&'d Reading<'d>) -> Section<'d>; 21] = [
-    conclusions,
-    capacity,
-    results::section,
+const ALL: [for<'d> fn(&'d Reading<'d>) -> Section<'d>; 18] = [
+    front::summary,
+    front::latency,
     compared::section,
+    capacity,
+    front::loads,
+    conclusions,
     care,
-    plots,
-    scalability,
+    workloads,
+    compared::in_full,
+    results::section,
     variances,
     of_operations,
-    of_calls,
-    of_loading,
     costs,
     of_generators,
-    between,
-    ceilings,
-    servers,
-    server_costs,
-    as_text,
     trials,
+    as_text,
     machine,
     again,
 ];
@@ -53,8 +50,11 @@ fn head(reading: &Reading<'_>) -> Head {
     let run = digest.run;
     let planned = several(run.trials_planned() as u64, "trial", "trials");
     Head {
-        title: digest.title().to_owned(),
+        title: digest.whole_title(),
         under_test: digest.under_test(),
+        machine: settings::machine(run),
+        whole_machine: settings::whole_machine(run),
+        verdicts: front::verdicts(digest),
         status: run.status.name(),
         reason: run.status.reason().map(str::to_owned),
         trials: format!("{} of {planned}", run.trials_done()),
@@ -77,7 +77,7 @@ fn conclusions<'d>(reading: &'d Reading<'d>) -> Section<'d> {
     };
     let items = reading.conclusions.iter().map(item).collect();
     let list = Block::new(Weight::Summary, Content::List(items));
-    Section::new("conclusions", conclusion::TITLE).with([list])
+    Section::new("conclusions", conclusion::TITLE).folded("every answer in full").with([list])
 }
 
 /// The capacities that were sought, and all probes.
@@ -107,12 +107,14 @@ fn care<'d>(reading: &'d Reading<'d>) -> Section<'d> {
     };
     let items: Vec<Item> = groups.into_iter().map(item).collect();
     let list = (!items.is_empty()).then(|| Block::new(Weight::Summary, Content::List(items)));
-    Section::new("care", finding::TITLE).with(list)
+    Section::new("care", finding::TITLE).folded("all remarks, with their trials").with(list)
 }
 
-fn plots<'d>(reading: &'d Reading<'d>) -> Section<'d> {
+/// The plots of every workload, and the law that its sweep follows.
+fn workloads<'d>(reading: &'d Reading<'d>) -> Section<'d> {
     let digest = &reading.digest;
-    let mut section = Section::new("plots", "Plots");
+    let hint = "latency by percentile, latency against throughput";
+    let mut section = Section::new("workloads", "Workloads").folded(hint);
     for (at, workload) in digest.workloads().into_iter().enumerate() {
         let mut charts = over_run::of_workload(digest, &reading.sweeps, workload);
         charts.extend(bars::of_workload(digest, workload));
@@ -121,18 +123,23 @@ fn plots<'d>(reading: &'d Reading<'d>) -> Section<'d> {
             section = section.with([heading]).charts(format!("w{at}"), charts);
         }
     }
-    section
-}
-
-fn scalability<'d>(reading: &'d Reading<'d>) -> Section<'d> {
-    Section::new("scalability", scaling::TITLE)
-        .table(Weight::Report, scaling::table(&reading.sweeps))
-        .facts(Weight::Summary, scaling::refusals(&reading.sweeps))
-        .note(scaling::NOTE)
+    let law = scaling::table(&reading.sweeps);
+    if !law.is_empty() {
+        let law = Section::new("scalability", scaling::TITLE)
+            .table(Weight::Report, law)
+            .facts(Weight::Summary, scaling::refusals(&reading.sweeps))
+            .note(scaling::NOTE);
+        section = section.and(law);
+    }
+    match confidence::note(digest) {
+        Some(note) => section.note(&format!("Bars: {note}")),
+        None => section,
+    }
 }
 
 fn variances<'d>(reading: &'d Reading<'d>) -> Section<'d> {
     Section::new("variance", variance::TITLE)
+        .folded("between trials and within them")
         .table(Weight::Report, variance::table(&reading.digest))
         .facts(Weight::Summary, variance::line(&reading.digest))
         .note(variance::NOTE)
@@ -140,7 +147,8 @@ fn variances<'d>(reading: &'d Reading<'d>) -> Section<'d> {
 
 fn of_operations<'d>(reading: &'d Reading<'d>) -> Section<'d> {
     let digest = &reading.digest;
-    let mut section = Section::new("operations", "Operations");
+    let mut section =
+        Section::new("operations", "Operations").packed("each kind of transaction and statement");
     for workload in digest.workloads() {
         let is_mix = operations::has_several_transactions(digest, workload);
         let weight = if is_mix { Weight::Summary } else { Weight::Report };
@@ -154,57 +162,20 @@ fn of_operations<'d>(reading: &'d Reading<'d>) -> Section<'d> {
     section.note("Of several repetitions, the one in the middle by throughput.")
 }
 
-fn of_calls<'d>(reading: &'d Reading<'d>) -> Section<'d> {
-    let table = calls::by_point(&reading.digest);
-    Section::new("calls", "Calls").table(Weight::Report, table).note(calls::NOTE)
-}
-
-fn of_loading<'d>(reading: &'d Reading<'d>) -> Section<'d> {
-    let table = loading::table(&reading.digest);
-    Section::new("loading", "Loading the data").table(Weight::Report, table).note(loading::NOTE)
-}
-
+/// What each query, call or row cost the load generator, the servers and the network.
 fn costs<'d>(reading: &'d Reading<'d>) -> Section<'d> {
     let digest = &reading.digest;
-    Section::new("costs", "What the load generator spent on a query")
+    let of_clients = Section::new("", "Client cost per query")
         .table(Weight::Report, tables::costs(digest))
         .facts(Weight::Summary, generator::line(digest))
         .facts(Weight::Report, tables::embedded_note(digest))
         .facts(Weight::Report, tables::switches_notes(digest))
         .note(
-            "CPU time, context switches and bytes of the load generator for each statement. Overslept: how much \
-             later than intended a thread of dyno woke. Waited for a CPU: the part of the time in which its \
+            "CPU time, context switches and bytes of the load generator for each statement. Timer lateness: how much \
+             later than intended a thread of dyno woke. Run-queue wait: the part of the time in which its \
              workers could have run and did not.",
-        )
-}
-
-fn of_generators<'d>(reading: &'d Reading<'d>) -> Section<'d> {
-    Section::new("generators", generators::TITLE)
-        .table(Weight::Summary, generators::by_point(&reading.digest))
-        .captioned(Weight::Report, "Their hosts", generators::hosts(&reading.digest))
-        .note(generators::NOTE)
-}
-
-fn between<'d>(reading: &'d Reading<'d>) -> Section<'d> {
-    let table = messages::by_point(&reading.digest);
-    let section = Section::new("messages", "Messages between dyno and the systems");
-    if table.is_empty() {
-        return section;
-    }
-    section
-        .table(Weight::Report, table)
-        .facts(Weight::Report, messages::absences(&reading.digest))
-        .note(messages::NOTE)
-}
-
-fn ceilings<'d>(reading: &'d Reading<'d>) -> Section<'d> {
-    let table = ceiling::by_trial(&reading.digest);
-    Section::new("ceilings", ceiling::TITLE).table(Weight::Summary, table).note(ceiling::NOTE)
-}
-
-fn servers<'d>(reading: &'d Reading<'d>) -> Section<'d> {
-    let digest = &reading.digest;
-    Section::new("servers", "What the servers took")
+        );
+    let of_servers = Section::new("", "Server load")
         .table(Weight::Report, watch::servers(digest))
         .facts(Weight::Summary, watch::lines(digest))
         .facts(Weight::Report, watch::servers_note(digest))
@@ -212,23 +183,55 @@ fn servers<'d>(reading: &'d Reading<'d>) -> Section<'d> {
             "Means over the measured time, with the highest second beside them; of runnable threads, \
              which run or wait for a CPU, the highest of all looks. The host's CPU is that of all its \
              programs. The trials have more figures, and plots.",
-        )
-}
-
-fn server_costs<'d>(reading: &'d Reading<'d>) -> Section<'d> {
-    Section::new("server-costs", "What a query cost the servers")
-        .table(Weight::Report, watch::cost::by_point(&reading.digest))
+        );
+    let for_a_query = Section::new("", "Server cost per query")
+        .table(Weight::Report, watch::cost::by_point(digest))
         .note(
             "Means over the measured time, divided by the statements that were answered in it; a kB is \
              1,000 bytes. Of a host, with everything that runs on it.",
-        )
+        );
+    let calls =
+        Section::new("", "Calls").table(Weight::Report, calls::by_point(digest)).note(calls::NOTE);
+    let loading = Section::new("", "Loading the data")
+        .table(Weight::Report, loading::table(digest))
+        .note(loading::NOTE);
+    let hint = "CPU, context switches and bytes for each query: client and servers";
+    let all =
+        [of_clients, of_servers, for_a_query, calls, between(digest), ceilings(digest), loading];
+    all.into_iter().fold(Section::new("cost", "Cost").packed(hint), Section::and)
+}
+
+fn of_generators<'d>(reading: &'d Reading<'d>) -> Section<'d> {
+    Section::new("generators", generators::TITLE)
+        .folded("the load of each, and its hosts")
+        .table(Weight::Summary, generators::by_point(&reading.digest))
+        .captioned(Weight::Report, "Their hosts", generators::hosts(&reading.digest))
+        .note(generators::NOTE)
+}
+
+fn between<'d>(digest: &Digest<'_>) -> Section<'d> {
+    let table = messages::by_point(digest);
+    let section = Section::new("", "Messages between dyno and the systems");
+    if table.is_empty() {
+        return section;
+    }
+    section
+        .table(Weight::Report, table)
+        .facts(Weight::Report, messages::absences(digest))
+        .note(messages::NOTE)
+}
+
+fn ceilings<'d>(digest: &Digest<'_>) -> Section<'d> {
+    Section::new("", ceiling::TITLE)
+        .table(Weight::Summary, ceiling::by_trial(digest))
+        .note(ceiling::NOTE)
 }
 
 /// For readers and programs that know the layout of sysbench.
 fn as_text<'d>(reading: &'d Reading<'d>) -> Section<'d> {
     let digest = &reading.digest;
     let points = digest.points.iter().filter_map(|point| point_as_text(digest, point));
-    Section::new("text", "Figures as text").with(points)
+    Section::new("text", "Figures as text").packed("in the layout of sysbench").with(points)
 }
 
 /// The figures of a point in the layout of the tools that print text.
@@ -250,7 +253,8 @@ fn trials<'d>(reading: &'d Reading<'d>) -> Section<'d> {
     let count = digest.trials.len();
     let get = Box::new(move |at: usize| trial::part(digest, at));
     let all = Block::new(Weight::Page, Content::Trials(Trials { count, get }));
-    Section::new("trials", "Trials").with((count > 0).then_some(all))
+    let hint = "sortable, with plots of each over its time";
+    Section::new("trials", format!("Trials {count}")).packed(hint).with((count > 0).then_some(all))
 }
 
 fn machine<'d>(reading: &'d Reading<'d>) -> Section<'d> {
@@ -266,7 +270,10 @@ fn machine<'d>(reading: &'d Reading<'d>) -> Section<'d> {
         Block::table(Weight::Report, Some(caption.to_owned()), table, Fold::Open)
     });
     let columns = Content::Columns([tables.collect(), Vec::new()]);
-    Section::new("machine", "Systems and machine").with([Block::new(Weight::Report, columns)])
+    let hint = "versions, settings, hardware";
+    Section::new("machine", "Machine and settings")
+        .folded(hint)
+        .with([Block::new(Weight::Report, columns)])
 }
 
 fn again<'d>(reading: &'d Reading<'d>) -> Section<'d> {
@@ -275,7 +282,7 @@ fn again<'d>(reading: &'d Reading<'d>) -> Section<'d> {
     let command = Block::new(Weight::Report, Content::Text { title, language, text });
     let title = format!("The plan, {}", run.header.plan_origin);
     let plan = Block::text(title, "toml", run.shown_plan().trim_end());
-    Section::new("again", "To do it again").with([command, plan])
+    Section::new("again", "Reproduce").folded("command and plan").with([command, plan])
 }
 
 #[cfg(test)]
@@ -304,7 +311,7 @@ mod tests {
                 titles(Weight::Page).map(|it| format!("<h2>{it}</h2>")).collect();
             let text: Vec<String> = titles(Weight::Report).map(|it| format!("## {it}\n")).collect();
             assert!(page.len() > 8 && text.len() > 6 && text.len() < page.len());
-            let in_page = places(&crate::html(&reading), page.iter().map(String::as_str));
+            let in_page = places(&crate::whole_html(&reading), page.iter().map(String::as_str));
             let in_text = places(&crate::markdown(&reading), text.iter().map(String::as_str));
             for found in [in_page, in_text] {
                 assert!(

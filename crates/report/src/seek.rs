@@ -5,8 +5,8 @@ use measure::{BoundedFigure, SeekBound, SeekOver};
 use record::SeekRecord;
 use serde_json::{Value, json};
 
-use crate::digest::{Digest, Trial, clients_text};
-use crate::number::{duration, latency, number, percent, percentile_name, several};
+use crate::digest::{Digest, Event, Trial, clients_text};
+use crate::number::{duration, latency, number, percent, percentile_name, several, short};
 use crate::table::Table;
 
 pub(crate) const TITLE: &str = "Capacity";
@@ -20,6 +20,7 @@ pub(crate) struct Sought<'d, 'a> {
     pub(crate) record: &'a SeekRecord,
     pub(crate) trials: Vec<&'d Trial<'a>>,
     pub(crate) outcome: SeekOutcome,
+    pub(crate) event: Event,
     seek: Seek,
 }
 
@@ -32,7 +33,7 @@ pub(crate) fn all<'d, 'a>(digest: &'d Digest<'a>) -> Vec<Sought<'d, 'a>> {
             None => groups.push(vec![trial]),
         }
     }
-    groups.into_iter().map(|trials| Sought::new(record, trials)).collect()
+    groups.into_iter().map(|trials| Sought::new(digest, record, trials)).collect()
 }
 
 fn place<'d>(trial: &'d Trial<'_>) -> (&'d str, &'d str, u32) {
@@ -41,14 +42,15 @@ fn place<'d>(trial: &'d Trial<'_>) -> (&'d str, &'d str, u32) {
 }
 
 impl<'d, 'a> Sought<'d, 'a> {
-    fn new(record: &'a SeekRecord, trials: Vec<&'d Trial<'a>>) -> Self {
+    fn new(digest: &Digest<'_>, record: &'a SeekRecord, trials: Vec<&'d Trial<'a>>) -> Self {
+        let event = digest.event_of(&trials[0].record.header.workload.name);
         let mut seek = Seek::new(record.range);
         seek.next(None);
         for probe in trials.iter().filter_map(|trial| trial.probe.as_ref()) {
             seek.next(Some(probe.clone()));
         }
         let outcome = seek.outcome();
-        Self { record, trials, outcome, seek }
+        Self { record, trials, outcome, event, seek }
     }
 
     /// The system, the workload and, with several, the repetition.
@@ -97,13 +99,35 @@ impl<'d, 'a> Sought<'d, 'a> {
         self.seek.probes().iter().filter(|probe| probe.is_confirming)
     }
 
+    /// The capacity in few letters, and what keeps the bounds; `None` when it is not known.
+    pub(crate) fn headline(&self) -> Option<(String, String)> {
+        let capacity = self.capacity()?;
+        let event = self.event.per_s();
+        Some((short(capacity.per_s), format!("{event} keep {}", self.bounds())))
+    }
+
+    /// How sure that is, or what is known instead.
+    pub(crate) fn answer(&self) -> String {
+        let Some(it) = self.capacity() else { return self.sentences() };
+        let with = match self.record.range.over {
+            SeekOver::Clients => format!(", with {}", clients_text(it.load as usize)),
+            SeekOver::Rate => String::new(),
+        };
+        let confirmed = self.seek.confirmed().map_or_else(
+            || "no longer trial has confirmed it".to_owned(),
+            |probe| format!("confirmed {} in a longer trial", short(probe.transactions_per_s)),
+        );
+        format!("95 %: {} to {}{with}; {confirmed}", short(it.per_s_low), short(it.per_s_high))
+    }
+
     pub(crate) fn sentences(&self) -> String {
         let bounds = self.bounds();
         let range = self.record.range;
         let mut text = match &self.outcome {
             SeekOutcome::Found(it) => format!(
-                "{} transactions per second ({} to {}) keep {bounds}{}.",
+                "{} {} ({} to {}) keep {bounds}{}.",
                 number(it.per_s),
+                self.event.per_second(),
                 number(it.per_s_low),
                 number(it.per_s_high),
                 match range.over {
@@ -163,9 +187,10 @@ impl<'d, 'a> Sought<'d, 'a> {
         let time = duration(self.record.confirm_time);
         if let Some(probe) = self.seek.confirmed() {
             return format!(
-                " A trial of {time} at {} kept them: {} transactions per second, {}.",
+                " A trial of {time} at {} kept them: {} {}, {}.",
                 self.load(probe.load),
                 number(probe.transactions_per_s),
+                self.event.per_second(),
                 self.figures(probe)
             );
         }

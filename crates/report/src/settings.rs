@@ -4,7 +4,7 @@ use record::{Disk, Run};
 
 use crate::differences::Facts;
 use crate::digest::Digest;
-use crate::number::{memory, number};
+use crate::number::{memory, number, several};
 use crate::table::Table;
 
 pub(crate) fn systems(digest: &Digest<'_>) -> Table {
@@ -75,6 +75,27 @@ pub(crate) fn environment(run: &Run) -> Table {
         table.row(vec!["load average at the start".to_owned(), load]);
     }
     table
+}
+
+/// The machine in a few words: its name and CPUs.
+pub(crate) fn machine(run: &Run) -> String {
+    let environment = &run.header.environment;
+    let threads = environment.cpu.threads.map(|count| several(count.into(), "CPU", "CPUs"));
+    environment.system.hostname.clone().into_iter().chain(threads).collect::<Vec<_>>().join(", ")
+}
+
+/// The same with the model of its CPUs, its operating system and what it runs in.
+pub(crate) fn whole_machine(run: &Run) -> String {
+    let environment = &run.header.environment;
+    let cpu = &environment.cpu;
+    let cpus = match cpu.threads {
+        Some(threads) if !cpu.model.is_empty() => format!("{threads} x {}", cpu.model),
+        _ => cpu.model.clone(),
+    };
+    let system = &environment.system;
+    let parts = [Some(cpus), system.os.clone(), system.virtualization.clone()];
+    let known = parts.into_iter().flatten().filter(|part| !part.is_empty());
+    known.collect::<Vec<_>>().join(", ")
 }
 
 /// What is known of the machine and stays the same from run to run.

@@ -1,4 +1,4 @@
-//! The times of a trial in which no transaction succeeded or dyno itself stood still. There may be hundreds of
+//! The times of a trial in which no transaction succeeded or dyno was stalled. There may be hundreds of
 //! thousands: tables have the longest, and plots show together what is too close to be told apart.
 
 use std::cmp::Reverse;
@@ -38,7 +38,7 @@ pub(crate) fn outages(trial: &Trial<'_>) -> (Table, String) {
 
 /// Times in which dyno did not run, on the clock of the plots over time, and the caption of their table.
 pub(crate) fn stalls(trial: &Trial<'_>) -> (Table, String) {
-    let mut table = Table::new().words("dyno stood still from").numbers("for").words("generator");
+    let mut table = Table::new().words("dyno was stalled from").numbers("for").words("generator");
     let all = trial.stalls().count();
     for (name, stall) in longest(trial.stalls().collect(), |(_, stall)| stall.length_ns()) {
         let start = format!("{:.3} s", stall.start_ns as f64 / 1e9);
@@ -86,7 +86,7 @@ pub(crate) fn shades(trial: &Trial<'_>, end: f64) -> Vec<Shade> {
     let stalls = trial.stalls().map(|(name, stall)| {
         let what = if name.is_empty() { "dyno" } else { name };
         let (from, to) = (stall.start_ns as f64 / 1e9, stall.end_ns as f64 / 1e9);
-        let note = format!("{what} stood still for {}", latency_ns(stall.length_ns()));
+        let note = format!("{what} was stalled for {}", latency_ns(stall.length_ns()));
         Shade { from, to, kind: ShadeKind::Stall, note }
     });
     let mut shades = together(outages, end);

@@ -13,6 +13,6 @@ mod scale;
 mod values;
 
 pub(crate) use chart::{
-    Arrow, Band, BandFill, Chart, Dot, Mark, Moment, Series, Shade, ShadeKind, Size,
+    Arrow, Band, BandFill, Chart, Dot, Mark, Moment, Series, Shade, ShadeKind, Size, Width,
 };
 pub(crate) use scale::{Axis, Scale, Unit};

@@ -1,10 +1,14 @@
 //! A table as a value, and its three formats: text, Markdown, HTML.
 
 mod layout;
+mod ratio;
 
 use unicode_width::UnicodeWidthStr;
 
 use crate::visible::visible;
+
+pub(crate) use ratio::Ratio;
+use ratio::RatioScale;
 
 /// The column of what to know before the figures of a row are read.
 const REMARKS: &str = "remarks";
@@ -13,8 +17,16 @@ const REMARKS: &str = "remarks";
 enum Align {
     Left,
     Right,
+    /// Parts of a whole in per cent, drawn as bars.
+    Bar,
+    /// Verdicts on the trials of a row, drawn as signs.
+    Verdict,
+    /// Ratios with their intervals, drawn beside 1 on one scale. See [`Ratio`].
+    Ratio,
 }
 
+/// Length of the longest bar in a terminal.
+const BLOCKS: usize = 10;
 /// Columns with text up to this length are not wrapped.
 const NAME_MAX: usize = 28;
 /// CSS classes of cells.
@@ -50,6 +62,19 @@ impl Table {
 
     pub(crate) fn numbers(self, head: impl Into<String>) -> Self {
         self.column(head.into(), Align::Right)
+    }
+
+    pub(crate) fn bars(self, head: impl Into<String>) -> Self {
+        self.column(head.into(), Align::Bar)
+    }
+
+    pub(crate) fn verdicts(self, head: impl Into<String>) -> Self {
+        self.column(head.into(), Align::Verdict)
+    }
+
+    /// With cells from [`Ratio::cell`].
+    pub(crate) fn ratios(self, head: impl Into<String>) -> Self {
+        self.column(head.into(), Align::Ratio)
     }
 
     fn column(mut self, head: String, align: Align) -> Self {
@@ -91,9 +116,36 @@ impl Table {
         self
     }
 
-    /// As Markdown (GitHub's tables), aligned in the source too.
+    /// The same with what is drawn on a page as letters: bars as blocks, and signs of verdicts without a head.
+    fn drawn_with_letters(&self) -> Self {
+        let mut drawn = self.clone();
+        for (at, column) in drawn.columns.iter_mut().enumerate() {
+            let cell: fn(&str) -> String = match column.align {
+                Align::Left | Align::Right => continue,
+                Align::Bar => blocks,
+                Align::Verdict => |cell| sign(cell).to_owned(),
+                Align::Ratio => |cell| Ratio::parse(cell).text(),
+            };
+            column.head =
+                if column.align == Align::Ratio { column.head.clone() } else { String::new() };
+            column.align = Align::Left;
+            drawn.rows.iter_mut().for_each(|row| row[at] = cell(&row[at]));
+        }
+        drawn
+    }
+
+    /// As Markdown (GitHub's tables), aligned in the source too; without bars.
     pub(crate) fn markdown(&self) -> String {
-        let escaped = self.escaped();
+        let mut shown = self.clone();
+        for at in (0..shown.columns.len()).filter(|at| self.columns[*at].align == Align::Ratio) {
+            shown.rows.iter_mut().for_each(|row| row[at] = Ratio::parse(&row[at]).text());
+        }
+        for at in (0..shown.columns.len()).rev().filter(|at| self.columns[*at].align == Align::Bar)
+        {
+            shown.columns.remove(at);
+            shown.rows.iter_mut().for_each(|row| drop(row.remove(at)));
+        }
+        let escaped = shown.escaped();
         let columns: Vec<(Align, usize)> = (0..escaped.columns.len())
             .map(|at| (escaped.columns[at].align, escaped.width(at).max(3)))
             .collect();
@@ -104,8 +156,8 @@ impl Table {
         };
         let mut out = padded(escaped.columns.iter().map(|column| &column.head).collect());
         let rules = columns.iter().map(|(align, width)| match align {
-            Align::Left => "-".repeat(*width),
             Align::Right => format!("{}:", "-".repeat(width - 1)),
+            _ => "-".repeat(*width),
         });
         out.push_str(&line(rules.collect()));
         escaped.rows.iter().for_each(|row| out.push_str(&padded(row.iter().collect())));
@@ -114,7 +166,11 @@ impl Table {
 
     /// As HTML, with a caption unless it is empty.
     pub(crate) fn html(&self, caption: &str) -> String {
-        let mut out = String::from("<div class=\"scroll\"><table>\n");
+        let label = if caption.is_empty() { "table" } else { caption };
+        let mut out = format!(
+            "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"{}\"><table>\n",
+            escape(label)
+        );
         if !caption.is_empty() {
             out.push_str(&format!("<caption>{}</caption>\n", escape(caption)));
         }
@@ -125,12 +181,31 @@ impl Table {
         }
         out.push_str("</tr></thead>\n<tbody>\n");
         let classes = self.classes();
+        let ratios = self.columns.iter().position(|column| column.align == Align::Ratio);
+        let ratios = ratios.into_iter().flat_map(|at| self.cells(at)).map(Ratio::parse);
+        let scale = RatioScale::of(ratios);
+        // Where names are not repeated, a row with a name begins a group.
+        let has_groups = self.columns.len() > 1 && self.cells(0).any(str::is_empty);
         for row in &self.rows {
-            out.push_str("<tr>");
-            for (cell, class) in row.iter().zip(&classes) {
-                out.push_str(&format!("<td{class}>{}</td>", escape(cell)));
+            let is_first = has_groups && !row[0].is_empty();
+            out.push_str(if is_first { "<tr class=\"first\">" } else { "<tr>" });
+            for ((cell, class), column) in row.iter().zip(&classes).zip(&self.columns) {
+                out.push_str(&match column.align {
+                    Align::Left | Align::Right => format!("<td{class}>{}</td>", escape(cell)),
+                    Align::Bar => format!(
+                        "<td class=\"share\"><span style=\"width:{}%\"></span></td>",
+                        cell.parse::<f64>().unwrap_or_default().clamp(0.0, 100.0)
+                    ),
+                    Align::Verdict => format!("<td>{}</td>", verdict(cell)),
+                    Align::Ratio => {
+                        format!("<td class=\"forest\">{}</td>", scale.svg(&Ratio::parse(cell)))
+                    }
+                });
             }
             out.push_str("</tr>\n");
+        }
+        if let Some(axis) = ratios_axis(&self.columns, &scale) {
+            out.push_str(&axis);
         }
         out.push_str("</tbody></table></div>\n");
         out
@@ -140,6 +215,7 @@ impl Table {
     fn classes(&self) -> Vec<&'static str> {
         let class = |(at, column): (usize, &Column)| match column.align {
             Align::Right => NUMBERS,
+            Align::Bar | Align::Verdict | Align::Ratio => "",
             Align::Left if self.width(at) <= NAME_MAX => NAMES,
             Align::Left => "",
         };
@@ -178,12 +254,54 @@ impl Table {
     }
 }
 
+/// A last row with the ends of the scale of ratios.
+fn ratios_axis(columns: &[Column], scale: &RatioScale) -> Option<String> {
+    columns.iter().any(|column| column.align == Align::Ratio).then(|| {
+        let cell = |column: &Column| match column.align {
+            Align::Ratio => format!("<td class=\"forest\">{}</td>", scale.axis()),
+            _ => "<td></td>".to_owned(),
+        };
+        format!("<tr class=\"axis\">{}</tr>\n", columns.iter().map(cell).collect::<String>())
+    })
+}
+
 fn pad(cell: &str, align: Align, width: usize) -> String {
     let spaces = " ".repeat(width.saturating_sub(cell.width()));
     match align {
-        Align::Left => format!("{cell}{spaces}"),
         Align::Right => format!("{spaces}{cell}"),
+        _ => format!("{cell}{spaces}"),
     }
+}
+
+/// A part of a hundred as a bar of blocks, in eighths.
+fn blocks(percent: &str) -> String {
+    const EIGHTHS: [&str; 8] =
+        ["", "\u{258f}", "\u{258e}", "\u{258d}", "\u{258c}", "\u{258b}", "\u{258a}", "\u{2589}"];
+    let part = percent.parse::<f64>().unwrap_or_default().clamp(0.0, 100.0);
+    let eighths = (part / 100.0 * BLOCKS as f64 * 8.0).round() as usize;
+    format!("{}{}", "\u{2588}".repeat(eighths / 8), EIGHTHS[eighths % 8])
+}
+
+/// The letter that stands for a verdict, which begins a remark.
+fn sign(remark: &str) -> &'static str {
+    match remark {
+        "" | "valid" => "",
+        _ if remark.ends_with("doubtful") => "?",
+        _ => "x",
+    }
+}
+
+/// A verdict as a sign of a page: filled, hollow, or a cross.
+fn verdict(remark: &str) -> String {
+    let (class, text) = match sign(remark) {
+        "" => ("ok", "valid"),
+        "?" => ("warn", remark),
+        _ => ("bad", remark),
+    };
+    format!(
+        "<i class=\"v {class}\" role=\"img\" aria-label=\"{0}\" title=\"{0}\"></i>",
+        escape(text)
+    )
 }
 
 pub(crate) fn escape(text: &str) -> String {

@@ -202,8 +202,8 @@ pub(crate) fn costs(digest: &Digest<'_>) -> Table {
         .numbers("sent B")
         .numbers("received B")
         .numbers("CPU threads busy")
-        .numbers("overslept in 99 %")
-        .numbers("waited for a CPU")
+        .numbers("timer lateness p99")
+        .numbers("run-queue wait")
         .remarks();
     for point in &digest.points {
         let Some(trial) = digest.middle_trial(point) else { continue };

@@ -6,10 +6,14 @@ use serde_json::json;
 use crate::cross_check::signed;
 use crate::number::{count, latency_ns, number, percent, percentile_name, signed_percent};
 
+/// Changes of more than this are told as multiples.
+const TIMES: f64 = 1.0;
+
 pub(crate) type Values = [(&'static str, Value)];
 
 /// Fills a template with values. `{name}` is a value, `{subject}` the given name, if there is one, `{name:one|more}`
-/// a value with its singular or plural noun, and `[...]` a part that is left out when one of its values is missing.
+/// a value with its singular or plural noun, or a change without its sign and with the word for its direction
+/// (`{name:higher|lower}`), and `[...]` a part that is left out when one of its values is missing.
 /// Returns `None` when any other value is missing.
 pub(crate) fn fill(template: &str, values: &Values, subject: Option<&str>) -> Option<String> {
     let mut text = String::new();
@@ -37,6 +41,16 @@ fn field(field: &str, values: &Values, subject: Option<&str>) -> Option<String> 
     let value = values.iter().find(|(known, _)| *known == name).map(|(_, value)| value)?;
     let is_one = matches!(value, Value::Count(1) | Value::Small(1) | Value::Difference(1 | -1));
     match words.split_once('|') {
+        Some((up, down)) if matches!(value, Value::Change(_)) => {
+            let shown = show(value);
+            if shown.ends_with("times") {
+                return Some(format!("{shown} as high"));
+            }
+            Some(match shown.strip_prefix('-') {
+                Some(shown) => format!("{shown} {down}"),
+                None => format!("{} {up}", shown.trim_start_matches('+')),
+            })
+        }
         Some((one, more)) => Some(format!("{} {}", show(value), if is_one { one } else { more })),
         None => Some(show(value)),
     }
@@ -51,6 +65,7 @@ pub(crate) fn show(value: &Value) -> String {
         Value::Percent(value) => format!("{value:.2}"),
         Value::PercentSet(value) => value.to_string(),
         Value::Part(value) => percent(*value),
+        Value::Change(value) if *value > TIMES => format!("{} times", number(1.0 + value)),
         Value::Change(value) => signed_percent(*value),
         Value::Nanos(value) => latency_ns(*value),
         Value::At(value) => format!("{:.2} s", *value as f64 / 1e9),

@@ -1,179 +1,304 @@
-//! The summary at the end of a run, for a terminal.
+//! The summary at the end of a run: figures, answers, doubts, and where everything else is.
+
+mod full;
+mod paint;
 
 use std::path::Path;
 
-use crate::document::{Block, Content, Document, Head, Item, Section, Weight};
-use crate::number::duration;
+use unicode_width::UnicodeWidthStr;
+
+use crate::conclusion::{Code, Conclusion};
+use crate::digest::Digest;
+use crate::document::{Content, Head};
+use crate::figure::Figure;
+use crate::front;
+use crate::number::{bounded, count, duration, latency, number, percentile_name};
 use crate::reading::Reading;
 use crate::sections::document;
 use crate::visible::visible;
 use crate::wrap::fold;
 
-/// Number of places of one finding that are named; the rest is counted.
-const PLACES_MAX: usize = 3;
-
-/// The summary of a run: systems under test, figures, findings, and where the record and the page are; `page` is `None`
-/// when none was written. With a width, no line is wider, unless a single word is.
-pub fn summary(reading: &Reading<'_>, page: Option<&Path>, width: Option<usize>) -> String {
-    let Document { head: of_run, sections: all } = document(reading);
-    let mut out = head(&of_run);
-    out.push_str(&sections(&all, Weight::Summary, width));
-    out.push_str(&format!("record  {}\n", reading.digest.run.folder.display()));
-    if let Some(page) = page {
-        out.push_str(&format!("report  {}\n", page.display()));
-    }
-    fold(&visible(&out), width)
-}
-
-/// The summary of a run whose page is beside its record, in lines of any width.
+pub use full::full_summary;
+pub(crate) use full::sections;
 #[cfg(test)]
-pub(crate) fn terminal(reading: &Reading<'_>) -> String {
-    summary(reading, Some(&reading.digest.run.folder.join(crate::write::PAGE)), None)
+pub(crate) use full::terminal;
+use paint::Paint;
+
+/// Lines of a summary beside the rows of its table.
+const LINES_MAX: usize = 12;
+const DOUBTS_MAX: usize = 3;
+const ANSWERS_MIN: usize = 2;
+/// Lines around the answers and doubts: two empty ones, and two of paths.
+const AROUND: usize = 4;
+const FACTS_MAX: usize = 2;
+/// A line of a summary has this width where that of its terminal is not known.
+const WIDTH: usize = 100;
+/// Columns of the table that are left out, the first ones first, where there is no room.
+const LESS: [&str; 8] = ["max", "p95", "queries/s", "p99.9", "throughput", "95 %", "p50", "failed"];
+
+/// The summary of a run within a width: at most so many lines as its table has rows and twelve more. `page` is `None` when
+/// none was written.
+pub fn summary(
+    reading: &Reading<'_>,
+    page: Option<&Path>,
+    width: Option<usize>,
+    has_colours: bool,
+) -> String {
+    let width = width.unwrap_or(WIDTH);
+    let paint = Paint(has_colours);
+    let lines = |text: &str| fold(&visible(text), Some(width)).trim_end().to_owned();
+    let document = document(reading);
+    let mut out = head(&document.head, &lines, paint, width);
+    if let Some(cause) = front::cause(&reading.digest) {
+        out.push_str(&format!("\n{}\n", paint.bad(&lines(&cause))));
+    } else {
+        let figures = figures(reading, width);
+        if !figures.is_empty() {
+            out.push_str(&format!("\n{}", paint.rows(&visible(&figures))));
+        }
+        let spent = out.lines().count() + AROUND - rows(reading);
+        let answers = lines(&answers(reading));
+        let doubts = doubts(reading).join(" ");
+        let doubts = if doubts.is_empty() { doubts } else { lines(&format!("? {doubts}")) };
+        // Answers have what doubts leave, which are told in a line at least.
+        let room = LINES_MAX.saturating_sub(spent);
+        let wanted = doubts.lines().count().min(DOUBTS_MAX);
+        let for_answers = room.saturating_sub(wanted).max(answers.lines().count().min(ANSWERS_MIN));
+        let answers = limited(&answers, for_answers, width);
+        let left = room.saturating_sub(answers.lines().count());
+        let doubts = limited(&doubts, wanted.min(left.max(1)), width);
+        if !answers.is_empty() {
+            out.push_str(&format!("\n{}\n", paint.bold(&answers)));
+        }
+        if !doubts.is_empty() {
+            out.push_str(&format!("{}\n", paint.doubts(&doubts)));
+        }
+    }
+    out.push('\n');
+    let name = if page.is_some() { "report" } else { "record" };
+    let path = page.unwrap_or(&reading.digest.run.folder);
+    out.push_str(&format!("{name}  {}\n", visible(&path.display().to_string())));
+    let more = format!("more    dyno report --full {}", reading.digest.run.folder.display());
+    let more =
+        if more.width() <= width { more } else { "more    dyno report --full FOLDER".to_owned() };
+    out.push_str(&paint.dim(&visible(&more)));
+    out.push('\n');
+    out
 }
 
-fn head(head: &Head) -> String {
-    let Head { title, under_test, status, reason, trials, failed, took, .. } = head;
+fn head(head: &Head, lines: &dyn Fn(&str) -> String, paint: Paint, width: usize) -> String {
+    let Head { title, under_test, machine, status, reason, trials, failed, took, .. } = head;
+    let took = took.map(duration);
     let reason = reason.as_ref().map_or(String::new(), |reason| format!(": {reason}"));
-    let took = took.map_or(String::new(), |took| format!(" in {}", duration(took)));
     let failed = if failed.is_empty() { String::new() } else { format!(", {failed}") };
-    let under_test = if under_test.is_empty() { String::new() } else { format!("{under_test}\n") };
-    format!("{title}\n{under_test}{status}{reason}{took}, {trials}{failed}\n\n")
+    let is_whole = *status == "complete" && failed.is_empty();
+    let ended = (!is_whole).then(|| format!("{status}{reason}, {trials}{failed}"));
+    let facts = [ended, Some(under_test.clone()), Some(machine.clone()), took];
+    let facts = facts.into_iter().flatten().filter(|fact| !fact.is_empty());
+    let facts = facts.collect::<Vec<_>>().join(" \u{b7} ");
+    // What ended early is told in full below.
+    let facts = limited(&lines(&facts), FACTS_MAX, width);
+    format!("{}\n{facts}\n", paint.bold(&limited(&lines(title), 1, width)))
 }
 
-/// The blocks of sections up to a weight, each section with an empty line below it.
-pub(crate) fn sections(all: &[Section<'_>], most: Weight, width: Option<usize>) -> String {
-    let mut out = String::new();
-    for section in all {
-        let shown: Vec<&Block<'_>> = section.blocks.iter().filter(|it| it.weight <= most).collect();
-        let mut has_title = false;
-        for Block { content, .. } in &shown {
-            let is_titled = !matches!(content, Content::Table { caption: Some(_), .. });
-            let is_fact = matches!(content, Content::Fact(_)) && most == Weight::Summary;
-            if is_titled && !is_fact && !has_title {
-                out.push_str(&format!("{}:\n\n", section.title));
-                has_title = true;
+/// At most so many lines; dots say that there is more.
+fn limited(text: &str, most: usize, width: usize) -> String {
+    const MORE: &str = " ...";
+    let lines: Vec<&str> = text.lines().collect();
+    if lines.len() <= most {
+        return text.to_owned();
+    }
+    let kept = lines[..most].join("\n");
+    let has_room = |at: &usize| {
+        let last = kept[..*at].lines().last().unwrap_or_default();
+        UnicodeWidthStr::width(last) + MORE.len() <= width
+    };
+    let ends = kept.rmatch_indices([' ', '\n']).map(|(at, _)| at);
+    let end = std::iter::once(kept.len()).chain(ends).find(has_room).unwrap_or_default();
+    format!("{}{MORE}", kept[..end].trim_end_matches([' ', ',', ';', ':', '\n']))
+}
+
+/// The table of loads, or of variants; of a single load, its figures in two lines.
+fn figures(reading: &Reading<'_>, width: usize) -> String {
+    let digest = &reading.digest;
+    if digest.run.header.seek.is_some() {
+        return String::new();
+    }
+    let groups = reading.groups();
+    if !groups.is_empty() {
+        let forest = groups.iter().map(|group| {
+            let least = ["workload", "p95, of both", "p99, of both", "throughput, of both"];
+            group.forest().text_without(&least, width)
+        });
+        return forest.collect::<Vec<_>>().join("\n");
+    }
+    match &digest.points[..] {
+        [_] => fold(&only_load(digest), Some(width)),
+        _ => {
+            let table = front::loads_table(digest).without_columns(|head, cells| {
+                head == "failed" && cells.iter().all(|cell| *cell == "\u{2013}")
+            });
+            table.text_without(&LESS, width)
+        }
+    }
+}
+
+/// The rows of the table of a summary: of loads, or of variants.
+fn rows(reading: &Reading<'_>) -> usize {
+    if reading.digest.run.header.seek.is_some() {
+        return 0;
+    }
+    match reading.groups().iter().map(|group| group.forest().rows()).sum() {
+        0 => reading.digest.points.len(),
+        rows => rows,
+    }
+}
+
+fn only_load(digest: &Digest<'_>) -> String {
+    let point = &digest.points[0];
+    let event = digest.event_of(point.workload).per_s();
+    let rate = |of: fn(&analysis::Summary) -> f64| digest.estimate(point, of).map(|it| it.median);
+    let per_s = rate(|summary| summary.transactions_per_s).unwrap_or_default();
+    let interval = Figure::Throughput.interval(digest, point);
+    let interval =
+        interval.map_or(String::new(), |it| format!(" ({})", front::relative(&it, per_s)));
+    let mut first = vec![format!("{} {event}{interval}", number(per_s))];
+    let queries = rate(|summary| summary.queries_per_s).unwrap_or_default();
+    if (queries - per_s).abs() > 0.001 * per_s {
+        first.push(format!("{} queries/s", number(queries)));
+    }
+    first.push(format!(
+        "failed {}",
+        count(digest.sum(point, |summary| summary.failed_transactions))
+    ));
+    let shown = |name: String, of: &dyn Fn(&analysis::Summary) -> (f64, bool)| {
+        let (value, is_bound) = digest.bounded(point, of)?;
+        Some(format!("{name} {}", bounded(latency(value.median), is_bound)))
+    };
+    let mean = shown("mean".to_owned(), &|summary| summary.latency.mean());
+    let percentiles = digest.run.header.percentiles.iter();
+    let percentiles = percentiles.filter_map(|percent| {
+        shown(percentile_name(*percent), &|it| it.latency.percentile(*percent))
+    });
+    let max = shown("max".to_owned(), &|summary| summary.latency.max());
+    let second: Vec<String> = mean.into_iter().chain(percentiles).chain(max).collect();
+    format!("  {}\n  {}\n", first.join("   "), second.join("   "))
+}
+
+/// Every answer in a few words; those of a table of loads with what they are about.
+fn answers(reading: &Reading<'_>) -> String {
+    let digest = &reading.digest;
+    let [first, ..] = &digest.points[..] else {
+        return sentences(reading, |_| true);
+    };
+    if first.variant.is_some() || digest.run.header.seek.is_some() {
+        return sentences(reading, |_| true);
+    }
+    if digest.points.len() == 1 {
+        return sentences(reading, |code| !matches!(code, Code::Measured | Code::NotBelieved));
+    }
+    let has_systems = digest.points.iter().any(|point| point.system != first.system);
+    let mut about: Vec<(&str, &str)> = Vec::new();
+    for point in front::in_order(digest) {
+        if !about.contains(&(point.workload, point.system)) {
+            about.push((point.workload, point.system));
+        }
+    }
+    // Answers that have something in common, and all others.
+    let mut lists: Vec<(&str, Vec<String>)> = Vec::new();
+    let mut others: Vec<String> = Vec::new();
+    for (workload, system) in about {
+        let mut found = reading.conclusions.iter().filter(|it| it.is_about(system, workload));
+        let Some(found) = found.find(|it| it.code != Code::Measured) else { continue };
+        let name =
+            if has_systems { format!("{workload} on {system}") } else { workload.to_owned() };
+        match found.listed() {
+            None => others.push(format!("{name}: {}", front::in_a_sentence(&found.short()))),
+            Some((common, rest)) => {
+                let text = format!("{name} {rest}");
+                match lists.iter_mut().find(|(known, _)| *known == common) {
+                    Some((_, texts)) => texts.push(text),
+                    None => lists.push((common, vec![text])),
+                }
             }
-            out.push_str(&text(content, width));
-        }
-        if !shown.is_empty() && !out.ends_with("\n\n") {
-            out.push('\n');
         }
     }
-    out
+    let is_other = |it: &&Conclusion| {
+        let mut points = digest.points.iter();
+        it.code.is_answer() && !points.any(|point| it.is_about(point.system, point.workload))
+    };
+    others.extend(reading.conclusions.iter().filter(is_other).map(Conclusion::short));
+    let lists = lists.into_iter().map(|(common, texts)| format!("{common}: {}", texts.join(", ")));
+    let others = others.iter().map(|text| text.trim_end_matches('.').to_owned());
+    let texts: Vec<String> = lists.chain(others).collect();
+    format!("{}.", texts.join(". "))
 }
 
-fn text(content: &Content<'_>, width: Option<usize>) -> String {
-    match content {
-        Content::Heading(text) => format!("{text}\n\n"),
-        Content::Table { caption, table, .. } => {
-            let caption = caption.as_ref().map_or(String::new(), |it| format!("{it}:\n\n"));
-            format!("{caption}{}\n", table.text_within(width))
-        }
-        Content::Note(text) | Content::Fact(text) => format!("{}\n", fold(text, width)),
-        Content::List(items) => items.iter().map(item).collect(),
-        Content::Text { text, .. } => format!("{}\n", text.trim_end()),
-        Content::Columns(columns) => {
-            columns.iter().flatten().map(|block| self::text(&block.content, width)).collect()
-        }
-        Content::Charts { .. } | Content::Trials(_) => String::new(),
-    }
+fn sentences(reading: &Reading<'_>, is_told: impl Fn(Code) -> bool) -> String {
+    let told = reading.conclusions.iter().filter(|it| it.code.is_answer() && is_told(it.code));
+    told.map(Conclusion::short).collect::<Vec<_>>().join(" ")
 }
 
-fn item(Item { head, text, places, .. }: &Item) -> String {
-    let head = if head.is_empty() { String::new() } else { format!("{head}: ") };
-    let mut out = format!("- {head}{text}\n");
-    let places: Vec<&String> = places.iter().filter(|place| !place.is_empty()).collect();
-    let shown = places.len().min(PLACES_MAX);
-    places[..shown].iter().for_each(|place| out.push_str(&format!("    {place}\n")));
-    if places.len() > shown {
-        let more = places.len() - shown;
-        out.push_str(&format!("    and {more} more, all of them in report.md\n"));
-    }
-    out
+fn doubts(reading: &Reading<'_>) -> Vec<String> {
+    let care = document(reading).sections.into_iter().flat_map(|section| section.blocks);
+    let care = care.filter_map(|block| match block.content {
+        Content::Care(lines) => Some(lines),
+        _ => None,
+    });
+    care.flatten().collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use record::RunStatus;
-
     use super::*;
     use crate::sample;
 
-    #[test]
-    fn a_page_that_was_not_written_is_not_named() {
-        let run = sample::run();
-        let told = summary(&Reading::new(&run), None, None);
-        assert!(told.ends_with(&format!("\nrecord  {}\n", run.folder.display())), "{told}");
+    fn samples() -> Vec<(&'static str, record::Run)> {
+        vec![
+            ("sweep", sample::quick()),
+            ("systems", sample::run()),
+            ("repeated", sample::large()),
+            ("variants", sample::variants()),
+            ("open", sample::open()),
+            ("seek", sample::sought(20e6, 1.0, 1_024.0)),
+            ("turns", sample::kept_turns(3)),
+            ("failed", sample::failed()),
+            ("stalled", sample::stalled()),
+        ]
     }
 
     #[test]
-    fn a_run_in_a_terminal() {
-        insta::assert_snapshot!(terminal(&Reading::new(&sample::run())));
+    fn a_summary_has_its_rows_and_twelve_lines_in_any_width() {
+        for (name, run) in samples() {
+            let reading = Reading::new(&run);
+            let page = run.folder.join(crate::write::PAGE);
+            for width in [60, 80, 100, 120] {
+                let text = summary(&reading, Some(&page), Some(width), false);
+                let wide = text.lines().find(|line| line.width() > width);
+                assert_eq!(wide, None, "{name} in {width} columns:\n{text}");
+                let most = rows(&reading) + LINES_MAX;
+                assert!(text.lines().count() <= most, "{name}: more than {most} lines:\n{text}");
+            }
+            insta::assert_snapshot!(
+                format!("summary_of_{name}"),
+                summary(&reading, Some(&page), Some(80), false)
+            );
+        }
     }
 
     #[test]
-    fn a_trial_without_load_in_a_terminal() {
-        insta::assert_snapshot!(terminal(&Reading::new(&sample::failed())));
-    }
-
-    #[test]
-    fn a_trial_of_only_time_outs_shows_percentiles() {
-        let mut run = sample::failed();
-        run.trials[0].total.operations[0].timed_out.record(500_000_000);
-        let text = terminal(&Reading::new(&run));
-        let row = text.lines().find(|line| line.starts_with("sqlite ")).unwrap();
-        let cells: Vec<&str> = row.split_whitespace().collect();
-        assert_eq!(cells[1..9], ["1", "0", "0", "500", "500", "500", "500", "500"], "{text}");
-    }
-
-    #[test]
-    fn a_run_without_trials_has_no_empty_tables() {
-        let mut run = sample::run();
-        run.trials.clear();
-        let text = terminal(&Reading::new(&run));
-        let conclusions = "- Nothing can be said: no trial was begun.\n\
-                           - Of the run as a whole: trials are missing (8 of 8 did not run).\n";
-        let whole = format!("0 of 8 trials\n\nConclusions:\n\n{conclusions}\nRead with care:");
-        assert!(text.contains(&whole), "{text}");
-    }
-
-    #[test]
-    fn an_open_loop_in_a_terminal() {
-        insta::assert_snapshot!(terminal(&Reading::new(&sample::open())));
-    }
-
-    #[test]
-    fn a_server_crash_is_reported_at_the_top() {
-        let run = sample::variants();
-        let text = terminal(&Reading::new(&run));
-        let head = text.lines().nth(2).unwrap();
-        assert!(head.ends_with("11 of 12 trials, 1 crashed"), "{head}");
-        assert!(
-            crate::html(&Reading::new(&run))
-                .contains("11 of 12 trials, <strong>1 crashed</strong>")
-        );
-    }
-
-    #[test]
-    fn a_cut_run_is_reported_as_cut() {
-        let mut run = sample::run();
-        run.status = RunStatus::Cut;
-        run.ended = None;
-        run.trials.truncate(1);
-        run.trials[0].end = None;
-        let text = terminal(&Reading::new(&run));
-        assert!(text.contains("cut, 0 of 8 trials"), "{text}");
-        assert!(text.contains("- Trials are missing"), "{text}");
-        assert!(text.contains("- The trial was cut"), "{text}");
-    }
-
-    #[test]
-    fn a_run_without_trials_has_a_summary() {
-        let mut run = sample::run();
-        run.status = RunStatus::Failed("no server at 127.0.0.1:3306".to_owned());
-        run.trials.clear();
-        let text = terminal(&Reading::new(&run));
-        assert!(text.contains("failed: no server at 127.0.0.1:3306"), "{text}");
-        assert!(text.contains("no trial was begun"), "{text}");
+    fn colours_change_no_letter() {
+        for (name, run) in samples() {
+            let reading = Reading::new(&run);
+            let [plain, coloured] =
+                [false, true].map(|colours| summary(&reading, None, Some(80), colours));
+            assert!(coloured.contains("\u{1b}[1m") && !plain.contains('\u{1b}'), "{name}");
+            let mut stripped = String::new();
+            for part in coloured.split('\u{1b}') {
+                let letters = part.strip_prefix('[').and_then(|part| part.split_once('m'));
+                stripped.push_str(letters.map_or(part, |(_, letters)| letters));
+            }
+            assert_eq!(stripped, plain, "{name}");
+        }
     }
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::digest::Trial;
 use crate::member_exits;
 use crate::number::{latency_ns, several};
-use crate::svg::{Axis, Band, BandFill, Chart, Size};
+use crate::svg::{Axis, Band, BandFill, Chart, Size, Width};
 use crate::table::Table;
 
 /// More lanes than this are not read.
@@ -95,11 +95,10 @@ pub(crate) fn lanes(trial: &Trial<'_>, end: f64) -> Option<Chart> {
         x: Axis::seconds(end),
         y: Axis::names("", names),
         series: Vec::new(),
-        shades: Vec::new(),
         bands: bands.collect(),
-        marks: Vec::new(),
         moments: member_exits::moments(trial, end),
-        size: Size { is_wide: true, height: AROUND + LANE * shown as f64 },
+        size: Size { width: Width::Row, height: AROUND + LANE * shown as f64 },
+        ..Chart::default()
     })
 }
 
@@ -178,7 +177,7 @@ mod tests {
         let table = table(&digest.trials[0]).text();
         let row = table.lines().last().unwrap().split_whitespace().collect::<Vec<_>>();
         assert_eq!(row, ["1", "Q2", "1.000", "2.000", "1.00", "s", "failed"]);
-        assert!(crate::html(&reading).contains("When each transaction ran"));
+        assert!(crate::whole_html(&reading).contains("When each transaction ran"));
         let json: Value = serde_json::from_str(&crate::json(&reading)).unwrap();
         let turn = &json["trials"][0]["turns"][1];
         assert_eq!(turn["operation"], "Q2");

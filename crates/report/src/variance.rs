@@ -13,7 +13,7 @@ use crate::number::{duration, percent, several};
 use crate::table::Table;
 use crate::tables::{load_cells, load_columns, name_columns, names};
 
-pub(crate) const TITLE: &str = "Where the variance of throughput lies";
+pub(crate) const TITLE: &str = "Variance";
 pub(crate) const NOTE: &str = "Standard deviations of the throughput of one trial, as parts of it: what noise within the measured time explains, \
      and what differs from trial to trial beyond that. The last column says which of longer trials or more trials makes \
      the interval between trials narrower for the same time, with the time that a trial takes beside its measured time. \
@@ -153,7 +153,7 @@ pub(crate) fn table(digest: &Digest<'_>) -> Table {
         .numbers("within trials")
         .numbers("between trials")
         .numbers("part between")
-        .words("worth repeating");
+        .words("what would narrow it");
     for point in &digest.points {
         let Some(variance) = Variance::of(digest, point) else { continue };
         let Levels { within, between, trials } = variance.levels;
@@ -185,7 +185,7 @@ pub(crate) fn line(digest: &Digest<'_>) -> Option<String> {
     };
     let advice = match middle.advice() {
         either if either == "either" => "longer and more trials are worth the same".to_owned(),
-        advice => format!("worth repeating: {advice}"),
+        advice => format!("what would narrow it: {advice}"),
     };
     Some(format!("{share} of the variance of throughput lies between trials{of}; {advice}"))
 }

@@ -76,18 +76,18 @@ pub(crate) fn run(
     let outcome = match outcome {
         Ok(outcome) => outcome,
         Err(cause) => {
-            show_broken_off(progress.folder.as_ref(), &cause, output.format);
+            show_broken_off(progress.folder.as_ref(), &cause, &output);
             return Err(cause);
         }
     };
     let run = report::open(&outcome.folder)?;
-    let validity = super::report::show(&run, output.format, Some(&outcome.folder))?;
+    let validity = super::report::show(&run, output.format, output.full, Some(&outcome.folder))?;
     Ok(super::report::strict(exit_code(&outcome), output.strict, &validity))
 }
 
 /// Shows the measurements of a run that could not go on. The error that ended it is more important than those of the
 /// report.
-fn show_broken_off(folder: Option<&PathBuf>, cause: &anyhow::Error, format: Format) {
+fn show_broken_off(folder: Option<&PathBuf>, cause: &anyhow::Error, output: &OutputArgs) {
     let Some((folder, mut run)) = folder.and_then(|it| Some((it, report::open(it).ok()?))) else {
         return;
     };
@@ -95,7 +95,7 @@ fn show_broken_off(folder: Option<&PathBuf>, cause: &anyhow::Error, format: Form
         // Not even the reason could be written.
         run.status = RunStatus::Failed(plan::scrub(&format!("{cause:#}")));
     }
-    let _ = super::report::show(&run, format, Some(folder));
+    let _ = super::report::show(&run, output.format, output.full, Some(folder));
 }
 
 fn exit_code(outcome: &RunOutcome) -> ExitCode {

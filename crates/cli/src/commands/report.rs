@@ -26,7 +26,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
         // The files of the run show all of its trials.
         None => args.trial.is_none().then_some(&folder),
     };
-    let validity = show(&run, args.format, out)?;
+    let validity = show(&run, args.format, args.full, out)?;
     let is_damaged =
         run.plan_damage.is_some() || run.trials.iter().any(|trial| trial.damage.is_some());
     let code = match run.status {
@@ -89,20 +89,26 @@ fn only(run: Run, number: usize) -> Result<Run> {
 }
 
 /// Writes the views into a folder, if one is given, and prints one of them, even if the files cannot be written.
-pub(super) fn show(run: &Run, format: Format, folder: Option<&PathBuf>) -> Result<RunValidity> {
+pub(super) fn show(
+    run: &Run,
+    format: Format,
+    is_full: bool,
+    folder: Option<&PathBuf>,
+) -> Result<RunValidity> {
     let reading = Reading::new(run);
     let written =
         folder.map(|folder| report::write_all(&reading, folder, &super::this_dyno())).transpose();
     let page = written.as_ref().ok().and_then(Option::as_deref);
-    super::print(&view(&reading, format, page))?;
+    super::print(&view(&reading, format, is_full, page))?;
     written?;
     Ok(reading.not_valid().map_or(RunValidity::Valid, RunValidity::NotValid))
 }
 
 /// One view of a run as text; `page` is where the HTML page is.
-fn view(reading: &Reading<'_>, format: Format, page: Option<&Path>) -> String {
+fn view(reading: &Reading<'_>, format: Format, is_full: bool, page: Option<&Path>) -> String {
     match format {
-        Format::Text => report::summary(reading, page, super::output_width()),
+        Format::Text if is_full => report::full_summary(reading, page, super::output_width()),
+        Format::Text => report::summary(reading, page, super::output_width(), super::has_colours()),
         Format::Json => report::json(reading),
         Format::Markdown => report::markdown(reading),
         Format::Csv => report::csv(reading),

@@ -5,6 +5,7 @@ use analysis::Comparison;
 use crate::figure::Figure;
 use crate::noise_floor;
 use crate::number::TimeUnit;
+use crate::table::Ratio;
 
 #[derive(Debug)]
 pub(crate) struct Row {
@@ -29,6 +30,36 @@ pub(super) struct Compared {
 impl Row {
     pub(super) fn by(&self, figure: Figure) -> Option<&Compared> {
         self.figures.iter().find(|it| it.figure == figure)
+    }
+
+    /// The cells of the plot of ratios: names, the ratio that decides with its verdict, and throughput of both.
+    pub(super) fn forest(&self) -> Vec<String> {
+        let judged = self.by(self.judged_by);
+        let verdict = judged.and_then(Compared::verdict);
+        let mut row = self.lead.to_vec();
+        row.push(verdict.unwrap_or_else(|| "not compared".to_owned()));
+        let ratio = |it: &Compared| {
+            let ratio = it.found?.ratio;
+            let ends = ratio.logs.has_interval().then_some((ratio.low, ratio.high));
+            Some(Ratio {
+                value: Some(ratio.ratio),
+                ends,
+                floor: it.floor.map(|it| it.exp_m1().abs()),
+            })
+        };
+        row.push(judged.and_then(ratio).unwrap_or_default().cell());
+        for it in &self.figures {
+            let text = it.found.map(|found| {
+                let unit = TimeUnit::for_value(found.variant.min(found.baseline));
+                let name =
+                    if it.figure.is_time() { format!(" {}", unit.name()) } else { String::new() };
+                let [one, other] =
+                    [found.variant, found.baseline].map(|value| it.figure.show(value, unit));
+                format!("{one} / {other}{name}")
+            });
+            row.push(text.unwrap_or_else(|| "-".to_owned()));
+        }
+        row
     }
 
     pub(super) fn cells(&self, unit: TimeUnit) -> Vec<String> {

@@ -34,10 +34,10 @@ fn what_distinguishes_variants_stands_beside_their_verdict() {
         }
     }
     let reading = Reading::new(&run);
-    let page = crate::html(&reading);
+    let page = crate::whole_html(&reading);
     let place = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text}"));
-    assert!(place("ratio to v1, log scale<") < place("What distinguishes the variants"));
-    assert!(place("What distinguishes the variants") < place("<h2>Plots"));
+    assert!(place("ratio to v1 (95 %)") < place("What distinguishes the variants"));
+    assert!(place("What distinguishes the variants") < place("<h2>All loads"));
     for view in [crate::terminal(&reading), crate::markdown(&reading)] {
         assert!(view.contains("GOMAXPROCS") && view.contains("-P 1"), "{view}");
         let beside = view.split_once("What distinguishes the variants").unwrap().1;
@@ -127,7 +127,8 @@ fn latencies_that_are_bounds_are_not_compared_and_the_table_says_why() {
     assert!(note.starts_with("p95 is not compared, because"), "{note}");
     assert!(note.ends_with("tidb.v3 oltp_point_select, 4 clients, 100/s."), "{note}");
     assert!(!note.contains("Set `repetitions`"), "{note}");
-    for view in [crate::terminal(&reading), crate::html(&reading), crate::markdown(&reading)] {
+    for view in [crate::terminal(&reading), crate::whole_html(&reading), crate::markdown(&reading)]
+    {
         assert!(view.contains("is known only from below"), "{view}");
     }
 }
@@ -219,7 +220,8 @@ fn the_baseline_measured_twice_is_the_noise_floor_of_the_others() {
     assert!((floor - 0.04397).abs() < 1e-4, "{variants}");
     assert_eq!(variants["noise"]["variant"], "v1.again");
     assert_eq!(variants["noise"]["compared"][0]["throughput"]["noise_floor"], floor);
-    for view in [crate::terminal(&reading), crate::html(&reading), crate::markdown(&reading)] {
+    for view in [crate::terminal(&reading), crate::whole_html(&reading), crate::markdown(&reading)]
+    {
         assert!(view.contains("every round measured the baseline twice"), "{view}");
         assert!(view.contains("noise floor") && view.contains("4.4 %"), "{view}");
     }

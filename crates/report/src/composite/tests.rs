@@ -88,7 +88,8 @@ fn a_composite_is_the_root_of_the_product_of_power_and_throughput() {
 fn every_view_has_the_composite() {
     let run = both(1.0);
     let reading = Reading::new(&run);
-    for view in [crate::terminal(&reading), crate::markdown(&reading), crate::html(&reading)] {
+    for view in [crate::terminal(&reading), crate::markdown(&reading), crate::whole_html(&reading)]
+    {
         assert!(view.contains("QphH@1 of "), "{view}");
     }
 }
@@ -151,7 +152,8 @@ fn a_load_that_is_not_a_test_of_the_specification_has_no_composite_but_a_reason(
     }
     assert_eq!(told(&run), [""; 0]);
     let reading = Reading::new(&run);
-    for view in [crate::terminal(&reading), crate::markdown(&reading), crate::html(&reading)] {
+    for view in [crate::terminal(&reading), crate::markdown(&reading), crate::whole_html(&reading)]
+    {
         assert!(
             view.contains("1 client: no score, because the refresh functions did not run."),
             "{view}"

@@ -69,6 +69,7 @@ fn of_point(digest: &Digest<'_>, point: &Point<'_>) -> Option<Conclusion> {
         ("workload", text(point.workload)),
         ("load", text(load_text(point.clients, point.rate))),
         ("per_s", Value::Number(throughput.median)),
+        ("event", text(digest.event_of(point.workload).per_second())),
     ];
     if let Some(interval) = throughput.interval {
         values

@@ -5,7 +5,7 @@ use record::{Run, RunStatus};
 
 use super::*;
 use crate::Reading;
-use crate::{html, markdown, sample, terminal};
+use crate::{markdown, sample, terminal};
 
 fn texts(run: &Run) -> Vec<String> {
     Reading::new(run).conclusions.iter().map(Conclusion::text).collect()
@@ -33,7 +33,7 @@ fn lose_clients(run: &mut Run, is_chosen: impl Fn(&str) -> bool) {
 
 #[test]
 fn one_trial_has_its_figures_and_whether_it_is_valid() {
-    let figures = "sqlite, oltp_point_select, 1 client: 806 transactions per s, p99 4.60 ms.";
+    let figures = "sqlite, oltp_point_select, 1 client: 806 transactions per second, p99 4.60 ms.";
     assert_eq!(texts(&single()), [figures, "Valid: 1 of 1 trial."]);
     let mut failing = single();
     failing.trials[0].total.failed_transactions = 1;
@@ -53,7 +53,7 @@ fn an_invalid_trial_answers_nothing() {
         texts(&run),
         [
             format!(
-                "Nothing can be said of sqlite under oltp_point_select: each of its trials is invalid {why}."
+                "No result for sqlite under oltp_point_select: each of its trials is invalid {why}."
             ),
             format!("Invalid, not to be believed: 1 of 1 trial {why}."),
         ]
@@ -68,8 +68,10 @@ fn a_run_without_trials_says_that_nothing_can_be_said() {
     assert_eq!(codes(&run), [Code::Nothing, Code::RunDoubtful]);
     assert_eq!(codes(&sample::failed()), [Code::Nothing, Code::TrialsInvalid, Code::RunDoubtful]);
     let reading = Reading::new(&run);
-    for view in [terminal(&reading), markdown(&reading), html(&reading), crate::json(&reading)] {
-        assert!(view.contains("Nothing can be said: no trial was begun."), "{view}");
+    for view in
+        [terminal(&reading), markdown(&reading), crate::whole_html(&reading), crate::json(&reading)]
+    {
+        assert!(view.contains("No result: no trial was begun."), "{view}");
     }
 }
 
@@ -107,7 +109,7 @@ fn the_faster_variant_is_named_with_its_interval() {
     let mut one_round = variants([1.5, 1.5, 1.5]);
     one_round.trials.retain(|trial| trial.header.repetition == 0);
     let told = texts(&one_round);
-    let expected = "Whether v3 or v1 is faster is not known: throughput +50 %";
+    let expected = "Whether v3 or v1 is faster is not known: throughput of v3 +50 %";
     assert!(told[0].starts_with(expected), "{told:?}");
 }
 
@@ -116,7 +118,7 @@ fn a_comparison_with_invalid_trials_says_so() {
     let mut run = variants([1.5, 1.5, 1.5]);
     lose_clients(&mut run, |system| system == "tidb.v3");
     let told = texts(&run);
-    assert!(told[0].starts_with("Nothing can be said of tidb.v3: each of its trials"), "{told:?}");
+    assert!(told[0].starts_with("No result for tidb.v3: each of its trials"), "{told:?}");
     let mut run = variants([1.5, 1.5, 1.5]);
     let first = run.trials[0].header.index;
     run.trials.iter_mut().filter(|trial| trial.header.index == first).for_each(|trial| {
@@ -124,7 +126,7 @@ fn a_comparison_with_invalid_trials_says_so() {
         client.failure = Some(Failure::new(ErrorClass::Server, "1", "gone"));
     });
     let told = texts(&run);
-    assert!(told[0].ends_with("; invalid: 1 of the 6 trials behind it."), "{told:?}");
+    assert!(told[0].ends_with("; 1 of 6 trials invalid."), "{told:?}");
 }
 
 /// One system with 1, 4, 16 and 64 clients, of which each does this many transactions a second in two repetitions.
@@ -150,11 +152,11 @@ fn throughput_stops_growing_where_more_clients_add_none() {
     assert!(told[0].starts_with(expected), "{told:?}");
     let told = texts(&swept([100, 300, 500, 400]));
     let expected =
-        "at 16 clients, with 500 per s; 64 clients change it by -20 %; with 64 clients p99 is ";
+        "at 16 clients, with 500 per s; at 64 clients it is 20 % lower; with 64 clients p99 is ";
     assert!(told[0].contains(expected), "{told:?}");
     let told = texts(&swept([100, 300, 400, 500]));
     let expected = "sqlite, oltp_point_select: throughput still grows at 64 clients, the most that were \
-                    measured: 500 per s (+25 % over 16 clients); p99 is ";
+                    measured: 500 per s, 25 % higher than with 16 clients; p99 is ";
     assert!(told[0].starts_with(expected), "{told:?}");
 }
 
@@ -167,8 +169,8 @@ fn noise_does_not_end_growth() {
         trial.total.transactions = transactions;
     }
     let told = texts(&run);
-    let expected = "sqlite, oltp_point_select: whether throughput grows beyond 16 clients, with 400 per s, is not \
-                    decided: 64 clients change it by +1";
+    let expected = "sqlite, oltp_point_select: growth of throughput beyond 16 clients, with 400 per s, is not \
+                    decided: at 64 clients it is 1";
     assert!(told[0].starts_with(expected), "{told:?}");
     assert!(
         told[0].contains(", 2 trials of each; more trials would narrow it; p99 is "),
@@ -233,17 +235,17 @@ fn every_link_leads_to_a_place_of_its_view() {
     ];
     for run in &runs {
         let reading = Reading::new(run);
-        let (page, text) = (html(&reading), markdown(&reading));
+        let (page, text) = (crate::whole_html(&reading), markdown(&reading));
         for conclusion in &reading.conclusions {
             assert!(conclusion.text().len() > 1, "{conclusion:?}");
             let Some(place) = conclusion.place else { continue };
             assert!(page.contains(&format!("id=\"{}\"", place.id())), "{conclusion:?}");
             let anchor = match place.section() {
-                "results" => "#results",
-                "compared" => "#variants-compared",
+                "results" => "#figures-in-full",
+                "ratios" => "#ratios-in-full",
                 "capacity" => "#capacity",
-                "ceilings" => "#what-the-paths-to-the-systems-carry",
-                _ => "#read-with-care",
+                "cost" => "#cost",
+                _ => "#warnings",
             };
             assert!(text.contains(&format!("([figures]({anchor}))")), "{conclusion:?} {text}");
             let heading = anchor[1..].replace('-', " ");

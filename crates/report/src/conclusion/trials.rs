@@ -71,8 +71,16 @@ pub(crate) fn reasons(trials: &[&Trial<'_>], severity: Severity) -> String {
     shown.chain(more).collect::<Vec<_>>().join("; ")
 }
 
+/// Every reason why one trial is not valid, the most serious first; empty for a valid one.
+pub(crate) fn all_reasons(trial: &Trial<'_>) -> String {
+    let mut reasons: Vec<String> =
+        trial.reason_codes().into_iter().map(|code| in_a_sentence(headline(code))).collect();
+    reasons.dedup();
+    reasons.join("; ")
+}
+
 /// A headline within a sentence: without its capital, unless that begins an abbreviation.
-fn in_a_sentence(headline: &str) -> String {
+pub(crate) fn in_a_sentence(headline: &str) -> String {
     let mut letters = headline.chars();
     match (letters.next(), letters.clone().next()) {
         (Some(first), Some(second)) if !second.is_uppercase() => {
@@ -138,6 +146,20 @@ pub(crate) fn none_believed(
 /// and in a run of one trial, where the next line says so.
 pub(super) fn behind(digest: &Digest<'_>, points: &[&Point<'_>]) -> Values {
     if digest.trials.len() == 1 { Vec::new() } else { behind_all(&counted(digest, points)) }
+}
+
+/// `2 of 5 doubtful`, or of a single trial its verdict; empty when all are valid.
+pub(crate) fn not_valid_of(trials: &[&Trial<'_>]) -> String {
+    let count = |wanted: Validity| trials.iter().filter(|it| it.validity() == wanted).count();
+    let [doubtful, invalid] = [Validity::Doubtful, Validity::Invalid].map(count);
+    match (trials.len(), doubtful, invalid) {
+        (_, 0, 0) => String::new(),
+        (1, 1, _) => Validity::Doubtful.name().to_owned(),
+        (1, _, _) => Validity::Invalid.name().to_owned(),
+        (all, doubtful, 0) => format!("{doubtful} of {all} doubtful"),
+        (all, 0, invalid) => format!("{invalid} of {all} invalid"),
+        (_, doubtful, invalid) => format!("{doubtful} doubtful, {invalid} invalid"),
+    }
 }
 
 /// How many of the trials behind an answer are doubtful or invalid, and how many there are; empty when all are valid.

@@ -60,6 +60,55 @@ impl Code {
         self.row().1
     }
 
+    /// In a few words, for a place that names system and workload itself; `None` where the sentence is as short.
+    pub(super) fn short(self) -> Option<&'static str> {
+        Some(match self {
+            Self::ThroughputStops => {
+                "Stops growing at {clients:client|clients}[ ({drop} at {most_clients})]"
+            }
+            Self::ThroughputUndecided => {
+                "Growth from {clients} to {more_clients} clients not shown ({change})"
+            }
+            Self::ThroughputGrows => {
+                "Still grows at {clients:client|clients} ({change} over {before_clients})"
+            }
+            Self::RateKept => {
+                "{kept_per_s} per s are answered as they arrive; of {missed_per_s} only {achieved_per_s}"
+            }
+            Self::EveryRateKept => "Every rate is answered as it arrives, up to {kept_per_s} per s",
+            Self::NoRateKept => {
+                "Of {missed_per_s} per s, the lowest rate, {achieved_per_s} are answered"
+            }
+            Self::Measured => "{load}[, {score} {score_name}]",
+            Self::SlowestQueries => "The longest: {queries}",
+            Self::NotBelieved => "Not to be believed: every trial is invalid ({why})",
+            Self::TrialsDoubtful => "{doubtful} of {trials:trial|trials} doubtful: {why}",
+            Self::TrialsInvalid => "{invalid} of {trials:trial|trials} invalid: {why}",
+            Self::RunDoubtful => "The run as a whole: {why}",
+            _ => return None,
+        })
+    }
+
+    /// What several of them have in common, and what distinguishes each after its name.
+    pub(super) fn listed(self) -> Option<(&'static str, &'static str)> {
+        Some(match self {
+            Self::ThroughputStops => ("Stops growing", "at {clients:client|clients}"),
+            Self::ThroughputUndecided => {
+                ("Growth not shown", "from {clients} to {more_clients} clients ({change})")
+            }
+            Self::ThroughputGrows => ("Still grows", "at {clients:client|clients} ({change})"),
+            _ => return None,
+        })
+    }
+
+    /// Whether it answers a question of the plan.
+    pub(crate) fn is_answer(self) -> bool {
+        !matches!(
+            self,
+            Self::TrialsValid | Self::TrialsDoubtful | Self::TrialsInvalid | Self::RunDoubtful
+        )
+    }
+
     /// Name and template. The values of a template that are between brackets may be missing.
     #[expect(clippy::too_many_lines, reason = "it is one table")]
     fn row(self) -> (&'static str, &'static str) {
@@ -105,14 +154,14 @@ impl Code {
             ),
             Self::Undecided => (
                 "undecided",
-                "Whether {candidate} or {baseline} is faster[ under {workload}] is not decided: {figure} \
+                "Whether {candidate} or {baseline} is faster[ under {workload}] is not decided: {figure} of {candidate} \
                  {least_change}[ to {most_change}][ (95 % interval {low} to {high})][ under {loads} loads][, with 95 % \
                  intervals from {lowest} to {highest}][, {repeated}; more {repetitions} \
                  would narrow it]",
             ),
             Self::NotRepeated => (
                 "not-repeated",
-                "Whether {candidate} or {baseline} is faster[ under {workload}] is not known: {figure} \
+                "Whether {candidate} or {baseline} is faster[ under {workload}] is not known: {figure} of {candidate} \
                  {least_change}[ to {most_change}][ under {loads} loads], and one measurement of each shows no \
                  difference, however large",
             ),
@@ -130,14 +179,14 @@ impl Code {
                 "throughput-stops-growing",
                 "{system}, {workload}: throughput stops growing at {clients:client|clients}, with {per_s} per s[; \
                  {highest_per_s} with {highest_clients} is not higher by {least} or more][; \
-                 {most_clients} clients change it by {drop}][; with {most_clients} clients {percentile} is \
+                 at {most_clients} clients it is {drop:higher|lower}][; with {most_clients} clients {percentile} is \
                  {most_ns}][ {most_more}][, instead of {latency_ns}][ {more}][; the curve of the {law} is highest at \
                  {peak_clients} (95 % interval {peak_low} to {peak_high}), with {peak_per_s} per s]",
             ),
             Self::ThroughputUndecided => (
                 "throughput-growth-undecided",
-                "{system}, {workload}: whether throughput grows beyond {clients:client|clients}, with {per_s} per s, is \
-                 not decided: {more_clients} clients change it by {change}[ (95 % interval {low} to \
+                "{system}, {workload}: growth of throughput beyond {clients:client|clients}, with {per_s} per s, is not \
+                 decided: at {more_clients} clients it is {change:higher|lower}[ (95 % interval {low} to \
                  {high})], {repeated}; more trials would narrow it[; {percentile} is \
                  {latency_ns}][ {more}][; with {most_clients} clients it is {most_ns}][ {most_more}][; the curve of \
                  the {law} is highest at {peak_clients} (95 % interval {peak_low} to {peak_high}), with {peak_per_s} \
@@ -146,8 +195,8 @@ impl Code {
             Self::ThroughputGrows => (
                 "throughput-grows",
                 "{system}, {workload}: throughput still grows at {clients:client|clients}, the most that were \
-                 measured: {per_s} per s ({change} over {before_clients:client|clients})[; {percentile} is \
-                 {latency_ns}][ {more}][; by the curve of the {law} {twice_clients} clients would change it by {twice} \
+                 measured: {per_s} per s, {change:higher|lower} than with {before_clients:client|clients}[; {percentile} is \
+                 {latency_ns}][ {more}][; by the curve of the {law} it would change by {twice} with {twice_clients} clients \
                  (95 % interval {twice_low} to {twice_high})]",
             ),
             Self::RateKept => (
@@ -167,7 +216,7 @@ impl Code {
             ),
             Self::Measured => (
                 "measured",
-                "{system}, {workload}, {load}: {per_s} transactions per s[ (95 % interval {low} to {high})][, \
+                "{system}, {workload}, {load}: {per_s} {event}[ (95 % interval {low} to {high})][, \
                  {percentile} {latency_ns}][ {more}][; {score} {score_name}]",
             ),
             Self::Capacity => ("capacity", "{of}: {answer}"),
@@ -184,9 +233,9 @@ impl Code {
             ),
             Self::NotBelieved => (
                 "not-believed",
-                "Nothing can be said of {of}[ under {workload}]: each of its trials is invalid ({why})",
+                "No result for {of}[ under {workload}]: each of its trials is invalid ({why})",
             ),
-            Self::Nothing => ("nothing", "Nothing can be said: {why}"),
+            Self::Nothing => ("nothing", "No result: {why}"),
             Self::TrialsValid => ("trials-valid", "Valid: {valid} of {trials:trial|trials}"),
             Self::TrialsDoubtful => {
                 ("trials-doubtful", "Doubtful: {doubtful} of {trials:trial|trials} ({why})")
@@ -201,5 +250,4 @@ impl Code {
 }
 
 /// What follows every sentence whose trials are not all valid.
-pub(super) const NOT_VALID: &str = "[; doubtful: {doubtful} of the {behind} trials behind it][; invalid: {invalid} of the {behind} trials \
-                                    behind it]";
+pub(super) const NOT_VALID: &str = "[; {doubtful} of {behind:trial|trials} doubtful][; {invalid} of {behind:trial|trials} invalid]";

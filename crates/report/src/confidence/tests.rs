@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::*;
 use crate::Reading;
 use crate::number::number;
-use crate::{csv, html, json, markdown, sample, terminal};
+use crate::{csv, json, markdown, sample, terminal};
 
 fn parsed(reading: &Reading<'_>) -> Value {
     serde_json::from_str(&json(reading)).unwrap()
@@ -65,17 +65,17 @@ fn a_load_with_one_trial_has_intervals_within_it_in_every_view() {
     assert_eq!(cell(&operation, "queries_per_s_low_95"), "", "an operation has no statements");
     assert_eq!(of["confidence_intervals"]["per_s"], of_trial["transactions_per_s"]);
     assert_eq!(of["confidence_intervals"]["p99_ns"], of_trial["p99_ns"]);
-    let page = html(&reading);
+    let page = crate::whole_html(&reading);
     assert!(page.contains("95 % intervals of operations"), "{page}");
 
     let interval = Figure::Throughput.interval(digest, &digest.points[0]).unwrap();
     let shown = interval.text(number);
-    for view in [terminal(&reading), markdown(&reading), html(&reading)] {
+    for view in [terminal(&reading), markdown(&reading), crate::whole_html(&reading)] {
         assert!(view.matches(&shown).count() >= 2, "{shown} is in both tables: {view}");
         assert!(view.contains("within the trial"), "{view}");
         assert!(view.contains("95 % intervals are each within one trial"), "{view}");
     }
-    assert!(html(&reading).contains("of 20 intervals"));
+    assert!(crate::whole_html(&reading).contains("of 20 intervals"));
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn a_short_trial_says_why_it_has_no_intervals() {
     let absent = &parsed(&reading)["trials"][0]["confidence_intervals"];
     let reason = "the measured time has 4 intervals, and 8 are needed to see how it varies";
     assert_eq!((&absent["absent"], &absent["p99_ns"]), (&reason.into(), &Value::Null));
-    assert!(html(&reading).contains(reason));
+    assert!(crate::whole_html(&reading).contains(reason));
 }
 
 #[test]

@@ -38,7 +38,8 @@ fn a_row_says_how_many_of_its_trials_count() {
     assert_eq!(remarks(&run), "3 of 4 trials, 1 crashed, 1 invalid");
     let reading = Reading::new(&run);
     let told = "3 of 4 trials, 1 crashed, 1 invalid";
-    for view in [crate::terminal(&reading), crate::markdown(&reading), crate::html(&reading)] {
+    for view in [crate::terminal(&reading), crate::markdown(&reading), crate::whole_html(&reading)]
+    {
         assert!(view.contains(told), "{view}");
         assert!(view.contains("failed and retries are sums over all trials"), "{view}");
     }
@@ -62,7 +63,8 @@ fn a_damaged_trial_is_shown_and_never_counts_as_complete() {
     let digest = &reading.digest;
     assert_eq!(digest.points[0].counted, [0, 2, 3]);
     assert_eq!(digest.failed_trials(), "1 damaged");
-    for view in [crate::terminal(&reading), crate::markdown(&reading), crate::html(&reading)] {
+    for view in [crate::terminal(&reading), crate::markdown(&reading), crate::whole_html(&reading)]
+    {
         assert!(view.contains("The record of the trial is damaged"), "{view}");
         assert!(view.contains("intervals.jsonl, line 3: expected value"), "{view}");
     }
@@ -97,7 +99,8 @@ fn texts_of_others_control_no_terminal_and_are_not_formulas() {
     let csv =
         [crate::csv(&reading), crate::watch_csv(digest)].map(|text| text.replace("\r\n", "\n"));
     let json = crate::json(&reading);
-    let views = [crate::terminal(&reading), crate::markdown(&reading), crate::html(&reading), json];
+    let views =
+        [crate::terminal(&reading), crate::markdown(&reading), crate::whole_html(&reading), json];
     for (at, view) in views.iter().chain(&csv).enumerate() {
         let is_control = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
         let seen = view.find(|c| is_control(c) || c == '\u{202e}');
@@ -137,7 +140,8 @@ fn a_crashed_trial_marks_its_score_and_says_that_conditions_were_not_checked() {
     let table = crate::rules::table(digest, None).text();
     let row = table.lines().nth(1).unwrap();
     assert!(row.ends_with("kept          not checked after the load  crashed"), "{table}");
-    for view in [crate::terminal(&reading), crate::markdown(&reading), crate::html(&reading)] {
+    for view in [crate::terminal(&reading), crate::markdown(&reading), crate::whole_html(&reading)]
+    {
         assert!(view.contains("not checked after the load"), "{view}");
     }
     let json: serde_json::Value = serde_json::from_str(&crate::json(&reading)).unwrap();
@@ -167,10 +171,11 @@ fn an_outage_without_an_end_took_so_long_or_more_in_every_view() {
     let start_ns = end_ns - 1_300_000_000;
     run.trials[0].outages = vec![Outage { start_ns, end_ns: None, failures: 16, reconnects: 0 }];
     let reading = Reading::new(&run);
-    for view in [crate::terminal(&reading), crate::markdown(&reading), crate::html(&reading)] {
+    for view in [crate::terminal(&reading), crate::markdown(&reading), crate::whole_html(&reading)]
+    {
         assert!(view.contains("1.30 s or more"), "{view}");
     }
-    assert!(crate::html(&reading).contains("outage of 1.300 s or more"));
+    assert!(crate::whole_html(&reading).contains("outage of 1.300 s or more"));
 }
 
 #[test]
@@ -192,12 +197,13 @@ fn a_server_that_exited_stands_in_every_view() {
     ];
     let reading = Reading::new(&run);
     let told = "store-2 (exit status: 1) at 2.35 s";
-    for view in [crate::terminal(&reading), crate::markdown(&reading), crate::html(&reading)] {
+    for view in [crate::terminal(&reading), crate::markdown(&reading), crate::whole_html(&reading)]
+    {
         assert!(view.contains(told), "{view}");
         assert!(view.contains("store-3 (exit status: 1) before the load"), "{view}");
         assert!(!view.contains("store-1 (exit"), "it exited after the load: {view}");
     }
-    let page = crate::html(&reading);
+    let page = crate::whole_html(&reading);
     assert!(page.contains("<pre><code>out of &lt;space&gt;</code></pre>"), "{page}");
     let json: serde_json::Value = serde_json::from_str(&crate::json(&reading)).unwrap();
     let exits = &json["trials"][0]["member_exits"];
@@ -221,11 +227,12 @@ fn a_damaged_plan_is_told_in_every_view_and_changes_no_verdict() {
     });
     let reading = Reading::new(&run);
     assert_eq!(reading.not_valid(), valid);
-    for view in [crate::terminal(&reading), crate::markdown(&reading), crate::html(&reading)] {
+    for view in [crate::terminal(&reading), crate::markdown(&reading), crate::whole_html(&reading)]
+    {
         assert!(view.contains("copy of the plan is damaged"), "{view}");
         assert!(view.contains("plan.toml: it is no regular file"), "{view}");
     }
-    for view in [crate::markdown(&reading), crate::html(&reading)] {
+    for view in [crate::markdown(&reading), crate::whole_html(&reading)] {
         assert!(view.contains("plan.toml is damaged: it is no regular file"), "{view}");
     }
     let json: serde_json::Value = serde_json::from_str(&crate::json(&reading)).unwrap();
@@ -244,7 +251,8 @@ fn an_open_loop_says_which_queues_its_arrivals_wait_in() {
     let loops = "one for each event loop, here 2: their number follows dyno's cores";
     assert!(note(&run).contains(loops), "{}", note(&run));
     let reading = Reading::new(&run);
-    for view in [crate::terminal(&reading), crate::markdown(&reading), crate::html(&reading)] {
+    for view in [crate::terminal(&reading), crate::markdown(&reading), crate::whole_html(&reading)]
+    {
         assert!(view.contains("Near saturation response times depend on the number of queues"));
     }
     assert_eq!(crate::tables::queues_note(&Digest::new(&sample::run())), None);
@@ -266,7 +274,7 @@ fn context_switches_that_differ_much_between_loads_are_told() {
     let notes = crate::tables::switches_notes(digest);
     assert_eq!(notes.len(), 1, "{notes:?}");
     assert!(notes[0].contains("0.500 times for a query with 2 clients"), "{notes:?}");
-    for view in [crate::markdown(&reading), crate::html(&reading)] {
+    for view in [crate::markdown(&reading), crate::whole_html(&reading)] {
         assert!(view.contains("Its threads waited in different ways"));
     }
 }

@@ -2,7 +2,15 @@
 
 use analysis::{Code, Severity, Validity};
 
-use super::Trial;
+use super::{Digest, Point, Trial};
+
+impl Digest<'_> {
+    /// The worst verdict on the trials of a point; one that did not run to its end is not valid.
+    pub(crate) fn validity_of(&self, point: &Point<'_>) -> Validity {
+        let of_each = point.trials.iter().map(|at| self.trials[*at].validity());
+        of_each.max().unwrap_or(Validity::Invalid)
+    }
+}
 
 impl Trial<'_> {
     /// How the trial ended when it did not run to its end, and otherwise whether it is doubtful or invalid; empty for

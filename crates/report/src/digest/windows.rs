@@ -95,7 +95,9 @@ mod tests {
         let serious = trial.windows[1].validity();
         assert_eq!((trial.validity(), trial.windows.len()), (serious, 3));
         assert!(serious > trial.windows[0].validity(), "{serious:?}");
-        for view in [crate::terminal(&reading), crate::markdown(&reading), crate::html(&reading)] {
+        for view in
+            [crate::terminal(&reading), crate::markdown(&reading), crate::whole_html(&reading)]
+        {
             assert!(view.contains(", in window 2 and 1 other of 3"), "{view}");
         }
         let json: serde_json::Value = serde_json::from_str(&crate::json(&reading)).unwrap();

@@ -42,7 +42,7 @@ fn every_view_has_the_generators_and_the_loss_of_one() {
     let run = sample::lost_generator();
     let reading = Reading::new(&run);
     let digest = &reading.digest;
-    let page = crate::html(&reading);
+    let page = crate::whole_html(&reading);
     for text in [
         "<h2>Generators</h2>",
         ">ssh://bench1 lost<",
@@ -91,9 +91,9 @@ fn a_stall_names_its_generator() {
     let (start_ns, end_ns) = (2_000_000_000, 4_000_000_000);
     far.generator.as_mut().unwrap().stalls = vec![measure::GeneratorStall { start_ns, end_ns }];
     let reading = Reading::new(&run);
-    let page = crate::html(&reading);
+    let page = crate::whole_html(&reading);
     for text in [
-        "<title>ssh://bench1 stood still for 2.00 s</title>",
+        "<title>ssh://bench1 was stalled for 2.00 s</title>",
         "2.000 s</td><td class=\"n\">2.00 s</td><td class=\"w\">ssh://bench1</td>",
         "ssh://bench1: from 2.00 s to 4.00 s, 50 % of the measured time",
     ] {
@@ -110,7 +110,7 @@ fn a_load_of_one_process_has_no_generators() {
     assert_eq!(csv(digest), None);
     assert_eq!(json(&digest.trials[0]), None);
     assert!(moments(&digest.trials[0], 5.0).is_empty());
-    assert!(!crate::html(&reading).contains("<h2>Generators</h2>"));
+    assert!(!crate::whole_html(&reading).contains("<h2>Generators</h2>"));
 }
 
 #[test]

@@ -3,9 +3,9 @@
 use super::views::change_text;
 use super::{History, Series};
 use crate::number::number;
-use crate::svg::{Axis, Chart, Dot, Moment, Scale, Series as Line, Size, Unit};
+use crate::svg::{Axis, Chart, Dot, Moment, Scale, Series as Line, Size, Unit, Width};
 
-const SIZE: Size = Size { is_wide: false, height: 240.0 };
+const SIZE: Size = Size { width: Width::Half, height: 240.0 };
 
 /// A series with the mean of each part between its changes. The runs have the places from 1 on.
 pub(super) fn chart(history: &History, series: &Series) -> Chart {
@@ -30,21 +30,17 @@ pub(super) fn chart(history: &History, series: &Series) -> Chart {
     let moments: Vec<Moment> = moments.collect();
     Chart {
         title: format!("{}, {}, {}: {}", names[0], names[1], names[2], names[3]),
-        subtitle: String::new(),
         description: format!(
             "{} runs; {} changes",
             number(values.len() as f64),
             number(moments.len() as f64)
         ),
-        remark: String::new(),
         x: Axis::new("run", Scale::Linear, Unit::Number, [history.runs.len() as f64]),
         y: Axis::new(label, Scale::Linear, unit, values.iter().map(|(_, value)| *value)),
         series: vec![measured, levels],
-        shades: Vec::new(),
-        bands: Vec::new(),
-        marks: Vec::new(),
         moments,
         size: SIZE,
+        ..Chart::default()
     }
 }
 

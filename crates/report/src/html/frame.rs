@@ -1,7 +1,7 @@
 //! What every page begins and ends with.
 
 const STYLE: &str = include_str!("style.css");
-pub(super) const SCRIPT: &str = include_str!("values.js");
+pub(super) const SCRIPT: &str = include_str!("page.js");
 
 /// A page up to its body; the title is escaped.
 pub(super) fn opening(title: &str) -> String {
@@ -15,5 +15,5 @@ pub(super) fn opening(title: &str) -> String {
 
 /// The rest of a page after its sections.
 pub(super) fn closing() -> String {
-    format!("</main>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n")
+    format!("<script>\n{SCRIPT}</script>\n</body>\n</html>\n")
 }

@@ -4,7 +4,7 @@ use measure::OperationKind;
 
 use crate::digest::{Digest, Point, Trial, load_text};
 use crate::number::latency;
-use crate::svg::{Axis, Chart, Dot, Scale, Series, Size, Unit};
+use crate::svg::{Axis, Chart, Dot, Scale, Series, Size, Unit, Width};
 
 /// Fewer kinds have a table that is as easy to read.
 const KINDS_MIN: usize = 10;
@@ -12,7 +12,7 @@ const KINDS_MIN: usize = 10;
 const SERIES_MAX: usize = 8;
 /// The part of the room of an operation that its bars take.
 const FILLED: f64 = 0.8;
-const SIZE: Size = Size { is_wide: true, height: 340.0 };
+const SIZE: Size = Size { width: Width::Row, height: 340.0 };
 
 /// The trials whose means are one series.
 struct Group<'d, 'a> {
@@ -50,11 +50,8 @@ pub(crate) fn of_workload(digest: &Digest<'_>, workload: &str) -> Option<Chart> 
         x: Axis::names("operation", operations),
         y,
         series,
-        shades: Vec::new(),
-        bands: Vec::new(),
-        marks: Vec::new(),
-        moments: Vec::new(),
         size: SIZE,
+        ..Chart::default()
     })
 }
 

@@ -6,9 +6,9 @@ use crate::comparison::Group;
 use crate::digest::{Point, load_text};
 use crate::figure::Figure;
 use crate::noise_floor;
-use crate::svg::{Axis, Chart, Dot, Series, Size};
+use crate::svg::{Axis, Chart, Dot, Series, Size, Width};
 
-const SIZE: Size = Size { is_wide: true, height: 300.0 };
+const SIZE: Size = Size { width: Width::Row, height: 300.0 };
 /// Distance between the variants of one load on the x axis, where loads are 1 apart.
 const APART: f64 = 0.12;
 
@@ -50,12 +50,8 @@ pub(crate) fn chart(group: &Group<'_, '_>, workload: &str) -> Option<Chart> {
         x: Axis::names("load", loads),
         y,
         series,
-        remark: String::new(),
-        shades: Vec::new(),
-        bands: Vec::new(),
-        marks: Vec::new(),
-        moments: Vec::new(),
         size: SIZE,
+        ..Chart::default()
     })
 }
 

@@ -6,11 +6,11 @@ use record::{IntervalRecord, add_counts};
 
 use crate::digest::Trial;
 use crate::number::count;
-use crate::svg::{Axis, Chart, Mark, Series, Shade, ShadeKind, Size};
+use crate::svg::{Axis, Chart, Mark, Series, Shade, ShadeKind, Size, Width};
 use crate::{generators, member_exits, spans, turns};
 
 /// The size of a plot over time.
-const HALF_ROW: Size = Size { is_wide: false, height: 240.0 };
+const HALF_ROW: Size = Size { width: Width::Half, height: 240.0 };
 
 /// More points than this are merged: a plot of this width cannot show more.
 const POINTS_MAX: usize = 240;
@@ -40,7 +40,7 @@ impl<'d, 'a> Frame<'d, 'a> {
         let told: String = moments.iter().map(|moment| format!(" {}.", moment.note)).collect();
         Chart {
             title: format!("{}: {what}", self.trial.name()),
-            subtitle: self.trial.record.header.identity.title(),
+            subtitle: subtitle(self.trial),
             description: format!(
                 "Over {:.1} s; warm-up, outages and stalls of dyno shaded, failures marked.{told}",
                 self.end
@@ -48,12 +48,12 @@ impl<'d, 'a> Frame<'d, 'a> {
             x: Axis::seconds(self.end),
             y,
             series,
-            remark: String::new(),
             shades: self.warm_up().into_iter().chain(spans::shades(self.trial, self.end)).collect(),
             marks: self.steps.iter().filter_map(MergedIntervals::mark).collect(),
             moments,
             bands: turns::bands(self.trial),
             size: HALF_ROW,
+            ..Chart::default()
         }
     }
 
@@ -61,6 +61,16 @@ impl<'d, 'a> Frame<'d, 'a> {
         let last = self.steps.iter().rfind(|step| step.phase == Phase::WarmUp)?;
         let note = "warm-up".to_owned();
         Some(Shade { from: 0.0, to: last.to, kind: ShadeKind::WarmUp, note })
+    }
+}
+
+/// The system under test, and the verdict on a trial that is not valid.
+pub(crate) fn subtitle(trial: &Trial<'_>) -> String {
+    let title = trial.record.header.identity.title();
+    match trial.remark() {
+        "" => title,
+        remark if title.is_empty() => remark.to_owned(),
+        remark => format!("{title} \u{b7} {remark}"),
     }
 }
 

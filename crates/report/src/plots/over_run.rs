@@ -1,17 +1,20 @@
 //! The plots over a whole run: one of each kind for each workload.
 
-use analysis::Peak;
+use analysis::{Peak, Summary};
 
-use crate::confidence::{self, Confidence};
+use crate::conclusion;
+use crate::confidence::Confidence;
 use crate::digest::{Digest, Point, load_text};
 use crate::figure::Figure;
 use crate::number::{bounded, count, latency, number, percentile_name};
 use crate::scaling;
-use crate::svg::{Arrow, Axis, Chart, Dot, Scale, Series, Shade, ShadeKind, Size, Unit};
+use crate::svg::{Arrow, Axis, Chart, Dot, Scale, Series, Shade, ShadeKind, Size, Unit, Width};
 
+/// Size of a plot in a card.
+pub(crate) const CARD: Size = Size { width: Width::Card, height: 120.0 };
 /// Sizes of the plots over a whole run.
-const HALF_ROW: Size = Size { is_wide: false, height: 340.0 };
-pub(super) const WHOLE_ROW: Size = Size { is_wide: true, height: 340.0 };
+const HALF_ROW: Size = Size { width: Width::Half, height: 340.0 };
+pub(super) const WHOLE_ROW: Size = Size { width: Width::Row, height: 340.0 };
 
 /// More lines than this cannot be distinguished.
 pub(super) const LINES_MAX: usize = 8;
@@ -36,6 +39,18 @@ pub(crate) fn of_workload(
         .into_iter()
         .flatten()
         .collect()
+}
+
+/// Throughput and latency of a workload against its load, in the size of a card; `None` for a single load.
+pub(crate) fn cards(
+    digest: &Digest<'_>,
+    sweeps: &[scaling::Sweep],
+    workload: &str,
+) -> Option<[Chart; 2]> {
+    let points = digest.points.iter();
+    let points = points.filter(|point| point.workload == workload && !point.counted.is_empty());
+    let context = Context::new(digest, sweeps, workload, points.collect());
+    (context.levels().len() > 1).then(|| [context.throughput_card(), context.latency_card()])
 }
 
 pub(super) struct Context<'d, 'a> {
@@ -141,23 +156,97 @@ impl<'d, 'a> Context<'d, 'a> {
         series.extend(self.curves());
         let dots = series.iter().flat_map(|line| &line.dots);
         let highest = dots.map(|dot| dot.error.map_or(dot.y, |(_, high)| high.max(dot.y)));
-        let refusals = self
-            .systems()
-            .filter_map(|(_, system)| scaling::refusal(self.sweeps, system, self.workload));
         Some(Chart {
             title: format!("{}: throughput against {}", self.workload, self.sweep.name()),
-            subtitle: self.digest.under_test_of(self.workload),
+            subtitle: self.subtitle(),
             description: self.throughput_description(),
-            remark: self.remark(self.symbols(&series).into_iter().chain(refusals)),
+            remark: self.remark(self.symbols(&series)),
             x,
-            y: Axis::new("transactions per second", Scale::Linear, Unit::Number, highest),
+            y: Axis::new(self.unit(), Scale::Linear, Unit::Number, highest),
             series,
             shades: self.peak().into_iter().collect(),
-            bands: Vec::new(),
-            marks: Vec::new(),
-            moments: Vec::new(),
             size: HALF_ROW,
+            ..Chart::default()
         })
+    }
+
+    fn throughput_card(&self) -> Chart {
+        let is_single = self.systems().count() == 1;
+        let line = |(colour, name)| Series {
+            has_band: is_single,
+            is_named: !is_single,
+            ..self.throughput_line(colour, name)
+        };
+        let series: Vec<Series> = self.systems().map(line).collect();
+        let dots = || series.iter().flat_map(|line| &line.dots);
+        let highest = dots().map(|dot| dot.error.map_or(dot.y, |(_, high)| high.max(dot.y)));
+        Chart {
+            title: format!("{}: throughput against {}", self.workload, self.sweep.name()),
+            subtitle: self.subtitle(),
+            description: self.throughput_description(),
+            x: self.sweep.axis(dots().map(|dot| dot.x)),
+            y: Axis::new(self.unit(), Scale::Linear, Unit::Number, highest),
+            series,
+            size: CARD,
+            ..Chart::default()
+        }
+    }
+
+    /// Latency against the load: the lowest, the usual and the highest percentile of an only system, else the usual one.
+    fn latency_card(&self) -> Chart {
+        let all = &self.digest.run.header.percentiles;
+        let usual = conclusion::percentile(self.digest);
+        let is_single = self.systems().count() == 1;
+        let ends = [all.first().copied(), usual, all.last().copied()];
+        let mut shown: Vec<f64> = match is_single {
+            true => ends.into_iter().flatten().collect(),
+            false => usual.into_iter().collect(),
+        };
+        shown.dedup();
+        let mut series = Vec::new();
+        for (colour, system) in self.systems() {
+            for (at, percent) in shown.iter().enumerate() {
+                let name = percentile_name(*percent);
+                let dots = self.points_of(system).filter_map(|point| {
+                    let figure = |summary: &Summary| summary.latency.percentile(*percent);
+                    let (value, is_bound) = self.digest.bounded(point, figure)?;
+                    let arrow = is_bound.then_some(Arrow::Value);
+                    Some(Dot { arrow, ..Dot::at(self.sweep.of(point), value.median) })
+                });
+                let dots = dots.filter(|dot| dot.y > 0.0).collect();
+                let (name, colour) =
+                    if is_single { (name, at) } else { (system.to_owned(), colour) };
+                series.push(Series { is_named: true, ..Series::line(name, colour, dots) });
+            }
+        }
+        let dots = || series.iter().flat_map(|line| &line.dots);
+        let what = if is_single {
+            "latency".to_owned()
+        } else {
+            shown.iter().map(|it| percentile_name(*it)).collect()
+        };
+        Chart {
+            title: format!("{}: {what} against {}", self.workload, self.sweep.name()),
+            subtitle: self.subtitle(),
+            x: self.sweep.axis(dots().map(|dot| dot.x)),
+            y: Axis::new("latency", Scale::Log10, Unit::Latency, dots().map(|dot| dot.y)),
+            series,
+            size: CARD,
+            ..Chart::default()
+        }
+    }
+
+    /// The systems under test, and how many of the trials are not valid.
+    fn subtitle(&self) -> String {
+        let trials = self.points.iter().flat_map(|point| &point.trials);
+        let trials: Vec<_> = trials.map(|at| &self.digest.trials[*at]).collect();
+        let under_test = self.digest.under_test_of(self.workload);
+        let told = [under_test, conclusion::not_valid_of(&trials)];
+        told.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" \u{b7} ")
+    }
+
+    fn unit(&self) -> &'static str {
+        self.digest.event_of(self.workload).per_second()
     }
 
     /// The law of each system that was fitted to its sweep over clients.
@@ -206,17 +295,14 @@ impl<'d, 'a> Context<'d, 'a> {
         let highest = dots.map(|dot| dot.error.map_or(dot.y, |(_, high)| high.max(dot.y)));
         Some(Chart {
             title: format!("{}: throughput of {clients}", self.workload),
-            subtitle: self.digest.under_test_of(self.workload),
+            subtitle: self.subtitle(),
             description: self.throughput_description(),
             remark: self.remark(self.symbols(&series)),
             x: Axis::names("system", systems.iter().map(|(_, name)| (*name).to_owned()).collect()),
-            y: Axis::new("transactions per second", Scale::Linear, Unit::Number, highest),
+            y: Axis::new(self.unit(), Scale::Linear, Unit::Number, highest),
             series,
-            shades: Vec::new(),
-            bands: Vec::new(),
-            marks: Vec::new(),
-            moments: Vec::new(),
             size: WHOLE_ROW,
+            ..Chart::default()
         })
     }
 
@@ -228,6 +314,7 @@ impl<'d, 'a> Context<'d, 'a> {
             let spread = spread_text(interval, number);
             Some(Dot {
                 note: Some(format!("{clients}: {} per s{spread}", number(estimate.median))),
+                validity: self.digest.validity_of(point),
                 ..with_bar(Dot::at(self.sweep.of(point), estimate.median), interval)
             })
         });
@@ -263,35 +350,25 @@ impl<'d, 'a> Context<'d, 'a> {
                     name: if is_single { name } else { format!("{system} {name}") },
                     colour: if is_single { at } else { colour },
                     dash: if is_single { 0 } else { at },
-                    bar_width: None,
                     has_markers: true,
-                    has_line: true,
-                    dots: self.percentile_dots(system, *percent, is_top),
+                    ..Series::line("", 0, self.percentile_dots(system, *percent, is_top))
                 });
             }
         }
         let dots = || series.iter().flat_map(|line| &line.dots);
         Some(Chart {
             title: format!("{}: latency against throughput", self.workload),
-            subtitle: self.digest.under_test_of(self.workload),
+            subtitle: self.subtitle(),
             description: format!(
                 "Each step along a line is one {}, written beside the highest percentile.",
                 self.sweep.step()
             ),
-            x: Axis::new(
-                "transactions per second",
-                Scale::Linear,
-                Unit::Number,
-                dots().map(|dot| dot.x),
-            ),
+            x: Axis::new(self.unit(), Scale::Linear, Unit::Number, dots().map(|dot| dot.x)),
             remark: self.remark(self.symbols(&series).into_iter().chain(self.other_percentiles())),
             y: Axis::new("latency", Scale::Log10, Unit::Latency, dots().flat_map(ends)),
             series,
-            shades: Vec::new(),
-            bands: Vec::new(),
-            marks: Vec::new(),
-            moments: Vec::new(),
             size: HALF_ROW,
+            ..Chart::default()
         })
     }
 
@@ -340,6 +417,7 @@ impl<'d, 'a> Context<'d, 'a> {
                     spread_text(interval, latency)
                 )),
                 arrow: if is_bound { Some(Arrow::Value) } else { dot.arrow },
+                validity: self.digest.validity_of(point),
                 ..dot
             })
         });
@@ -364,13 +442,11 @@ impl<'d, 'a> Context<'d, 'a> {
     fn symbols(&self, series: &[Series]) -> Vec<String> {
         let dots = || series.iter().flat_map(|line| &line.dots);
         let has = |arrow| dots().any(|dot| dot.arrow == Some(arrow));
-        let bars = dots().any(|dot| dot.error.is_some()).then(|| confidence::note(self.digest));
-        let bars = bars.flatten().map(|note| format!("Bars: {note}"));
         let value = "An arrow: this or more, because transactions were never answered.";
         let bar = "An arrow at the end of a bar: the 95 % interval goes on; the table of intervals has its end.";
         let arrows = [(Arrow::Value, value), (Arrow::ErrorBar, bar)];
         let arrows = arrows.into_iter().filter(|(arrow, _)| has(*arrow));
-        bars.into_iter().chain(arrows.map(|(_, text)| text.to_owned())).collect()
+        arrows.map(|(_, text)| text.to_owned()).collect()
     }
 
     pub(super) fn levels(&self) -> Vec<f64> {

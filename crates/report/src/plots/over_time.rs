@@ -6,14 +6,14 @@ use record::GeneratorRecord;
 use crate::digest::{Digest, Trial};
 use crate::number::percentile_name;
 use crate::panels::Panels;
-use crate::plots::frame::{Frame, MergedIntervals};
-use crate::plots::over_run::LINES_MAX;
+use crate::plots::frame::{self, Frame, MergedIntervals};
+use crate::plots::over_run::{CARD, LINES_MAX};
 use crate::plots::spectrum::{Spectrum, spectrum, unanswered};
 use crate::plots::watch;
-use crate::svg::{Axis, Chart, Dot, Scale, Series, Size, Unit};
+use crate::svg::{Axis, Chart, Dot, Scale, Series, Size, Unit, Width};
 use crate::turns;
 
-const WHOLE_ROW: Size = Size { is_wide: true, height: 260.0 };
+const WHOLE_ROW: Size = Size { width: Width::Row, height: 260.0 };
 
 /// More percentiles than this clutter a plot.
 const PERCENTILES_MAX: usize = 4;
@@ -33,14 +33,27 @@ pub(crate) fn of_trial(digest: &Digest<'_>, trial: &Trial<'_>) -> TrialCharts {
     let percentiles = &digest.run.header.percentiles;
     let load = [
         turns::lanes(trial, frame.end),
-        Some(throughput(&frame)),
+        Some(throughput(digest, &frame)),
         latency(&frame, percentiles),
-        of_generators(&frame),
+        of_generators(digest, &frame),
         operations(trial),
     ];
     let load = load.into_iter().flatten();
     let hosts = watch::of_trial(&frame);
     TrialCharts { first: load.chain(hosts.first).collect(), more: hosts.more }
+}
+
+/// Throughput over time in the size of a card; `None` without intervals.
+pub(crate) fn card(digest: &Digest<'_>, trial: &Trial<'_>) -> Option<Chart> {
+    Some(Chart { size: CARD, ..throughput(digest, &Frame::of(trial)?) })
+}
+
+/// The plots by which a single load is told: throughput over time, and latency by percentile.
+pub(crate) fn main(digest: &Digest<'_>, trial: &Trial<'_>) -> Vec<Chart> {
+    let Some(frame) = Frame::of(trial) else { return Vec::new() };
+    let throughput = throughput(digest, &frame);
+    let by_percentile = operations(trial).map(|chart| Chart { size: throughput.size, ..chart });
+    std::iter::once(throughput.clone()).chain(by_percentile).collect()
 }
 
 /// Plots of the metrics of a trial's servers.
@@ -51,7 +64,11 @@ pub(crate) fn of_servers(trial: &Trial<'_>, panels: &Panels) -> Vec<Chart> {
     lanes.into_iter().chain(drawn).collect()
 }
 
-fn throughput(frame: &Frame<'_, '_>) -> Chart {
+fn per_second(digest: &Digest<'_>, trial: &Trial<'_>) -> &'static str {
+    digest.event_of(&trial.record.header.workload.name).per_second()
+}
+
+fn throughput(digest: &Digest<'_>, frame: &Frame<'_, '_>) -> Chart {
     let dots: Vec<Dot> = frame
         .steps
         .iter()
@@ -63,7 +80,7 @@ fn throughput(frame: &Frame<'_, '_>) -> Chart {
         .collect();
     let offered = offered(frame);
     let y = Axis::new(
-        "transactions per second",
+        per_second(digest, frame.trial),
         Scale::Linear,
         Unit::Number,
         dots.iter().chain(&offered).map(|dot| dot.y),
@@ -78,7 +95,7 @@ fn throughput(frame: &Frame<'_, '_>) -> Chart {
 }
 
 /// The throughput of each of several generators; `None` when intervals do not tell them apart.
-fn of_generators(frame: &Frame<'_, '_>) -> Option<Chart> {
+fn of_generators(digest: &Digest<'_>, frame: &Frame<'_, '_>) -> Option<Chart> {
     let parts = frame.trial.generator_parts();
     let rate = |step: &MergedIntervals<'_>, at: usize| {
         let count = *step.generators.get(at)?;
@@ -91,7 +108,7 @@ fn of_generators(frame: &Frame<'_, '_>) -> Option<Chart> {
     let series: Vec<Series> = parts.iter().take(LINES_MAX).enumerate().map(line).collect();
     let values = || series.iter().flat_map(|line| &line.dots).map(|dot| dot.y);
     values().next()?;
-    let y = Axis::new("transactions per second", Scale::Linear, Unit::Number, values());
+    let y = Axis::new(per_second(digest, frame.trial), Scale::Linear, Unit::Number, values());
     let mut chart = with_merged(frame, frame.chart("throughput of each generator", y, series));
     if parts.len() > LINES_MAX {
         chart.say(format!("Not drawn: {} more generators.", parts.len() - LINES_MAX));
@@ -186,7 +203,7 @@ fn operations(trial: &Trial<'_>) -> Option<Chart> {
         .map(|(at, (name, latencies))| Spectrum { name, colour: at, dash: at, latencies })
         .collect();
     let title = format!("{}: latency by percentile", trial.name());
-    let chart = spectrum(title, header.identity.title(), &lines, WHOLE_ROW)?;
+    let chart = spectrum(title, frame::subtitle(trial), &lines, WHOLE_ROW)?;
     let remark = unanswered(std::iter::once(&trial.summary)).unwrap_or_default();
     Some(Chart { remark, ..chart })
 }

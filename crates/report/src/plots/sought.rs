@@ -5,9 +5,9 @@ use measure::{BoundedFigure, SeekBound};
 
 use crate::number::{number, several};
 use crate::seek::{Sought, name};
-use crate::svg::{Arrow, Axis, Chart, Dot, Scale, Series, Shade, ShadeKind, Size, Unit};
+use crate::svg::{Arrow, Axis, Chart, Dot, Scale, Series, Shade, ShadeKind, Size, Unit, Width};
 
-const SIZE: Size = Size { is_wide: true, height: 340.0 };
+const SIZE: Size = Size { width: Width::Row, height: 340.0 };
 /// A figure without an upper bound is drawn at so many times the highest other one.
 const OUT_OF_REACH: f64 = 2.0;
 
@@ -55,7 +55,7 @@ fn chart(sought: &Sought<'_, '_>, name_of: &str, place: usize, bound: &SeekBound
     let right = all().map(|dot| dot.x).fold(0.0, f64::max);
     let interval = sought.capacity().map(|it| (it.per_s_low, it.per_s_high));
     let ends = interval.map_or(right, |(_, high)| high.max(right));
-    let x = Axis::new("transactions per second", Scale::Linear, Unit::Number, [ends]);
+    let x = Axis::new(sought.event.per_second(), Scale::Linear, Unit::Number, [ends]);
     let figure = name(bound.figure);
     let label = if scale > 1.0 { format!("{figure}, %") } else { figure.clone() };
     let most = bound.most * scale;
@@ -80,10 +80,8 @@ fn chart(sought: &Sought<'_, '_>, name_of: &str, place: usize, bound: &SeekBound
         y,
         series,
         shades: band.into_iter().collect(),
-        bands: Vec::new(),
-        marks: Vec::new(),
-        moments: Vec::new(),
         size: SIZE,
+        ..Chart::default()
     })
 }
 

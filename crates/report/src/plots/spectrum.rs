@@ -8,7 +8,7 @@ use measure::{LatencyHistogram, sum};
 use super::over_run::{Context, LINES_MAX, WHOLE_ROW, load_of};
 use crate::digest::Point;
 use crate::number::several;
-use crate::svg::{Axis, Chart, Dot, Scale, Series, Size, Unit};
+use crate::svg::{Axis, Chart, Dot, Scale, Series, Size, Unit, Width};
 
 /// Steps along the percentile axis.
 const SPECTRUM_STEPS: u32 = 96;
@@ -146,12 +146,8 @@ pub(crate) fn spectrum(
         x: Axis::new("percentile", Scale::Percentile, Unit::Percent, dots().map(|dot| dot.x)),
         y: Axis::new("latency", Scale::Log10, Unit::Latency, dots().map(|dot| dot.y)),
         series,
-        remark: String::new(),
-        shades: Vec::new(),
-        marks: Vec::new(),
-        moments: Vec::new(),
-        bands: Vec::new(),
         size,
+        ..Chart::default()
     })
 }
 
@@ -188,7 +184,7 @@ mod tests {
             latencies,
         };
         let lines = [line("many", 0, many), line("few", 1, few)];
-        let size = Size { is_wide: true, height: 260.0 };
+        let size = Size { width: Width::Row, height: 260.0 };
         let chart = spectrum("t".to_owned(), String::new(), &lines, size).unwrap();
         let places = |at: usize| chart.series[at].dots.iter().map(|dot| dot.x).collect::<Vec<_>>();
         let (many, few) = (places(0), places(1));

@@ -20,7 +20,7 @@ const NOTE: &str = "Standard deviations of the throughput of one trial, as parts
 pub(super) fn section(compared: &RunComparison<'_, '_>) -> Section<'static> {
     let mut table = Table::new().words("side").words("system").words("workload").words("load");
     table = table.numbers("runs").numbers("within trials").numbers("between trials");
-    table = table.numbers("between runs").words("worth repeating");
+    table = table.numbers("between runs").words("what would narrow it");
     for matched in &compared.sides.matched {
         for (side, name) in SIDES.iter().enumerate() {
             let Some((levels, advice)) = of_runs(&matched.points[side]) else { continue };

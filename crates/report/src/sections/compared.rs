@@ -10,6 +10,20 @@ use crate::variance::ratios;
 
 pub(super) fn section<'d>(reading: &'d Reading<'d>) -> Section<'d> {
     let mut section = Section::new("compared", "Variants compared");
+    for group in reading.groups() {
+        section = section.captioned(Weight::Page, &group.caption(), group.forest()).captioned(
+            Weight::Summary,
+            "What distinguishes the variants",
+            differences(&group),
+        );
+    }
+    section
+}
+
+/// The same with all figures, and how they were computed.
+pub(super) fn in_full<'d>(reading: &'d Reading<'d>) -> Section<'d> {
+    let mut section = Section::new("ratios", "Ratios in full");
+    section = section.folded("noise floor, rounds to decide, where differences come from");
     for (at, group) in reading.groups().iter().enumerate() {
         let workloads = reading.digest.workloads().into_iter();
         let charts = workloads.filter_map(|workload| compared::chart(group, workload));
@@ -17,7 +31,6 @@ pub(super) fn section<'d>(reading: &'d Reading<'d>) -> Section<'d> {
             .charts(format!("v{at}"), charts.collect())
             .captioned(Weight::Summary, &group.caption(), group.table())
             .captioned(Weight::Summary, ratios::TITLE, ratios::table(group))
-            .captioned(Weight::Summary, "What distinguishes the variants", differences(group))
             .facts(Weight::Summary, crate::comparison_notes::notes(group));
     }
     section.note(NOTE)

@@ -3,12 +3,12 @@
 use crate::digest::titles::caption;
 use crate::digest::{Digest, Trial};
 use crate::document::{Block, Content, Fold, Item, TrialPart, Weight};
-use crate::number::number;
+use crate::number::{bounded, latency, number};
 use crate::plots::over_time;
 use crate::table::Table;
 use crate::{
-    confidence, cross_check, finding, generators, member_exits, messages, operations, panels,
-    rules, spans, tables, turns, watch,
+    conclusion, confidence, cross_check, finding, generators, member_exits, messages, operations,
+    panels, rules, spans, tables, turns, watch,
 };
 
 pub(super) fn part<'d>(digest: &'d Digest<'_>, at: usize) -> TrialPart<'d> {
@@ -35,11 +35,18 @@ pub(super) fn part<'d>(digest: &'d Digest<'_>, at: usize) -> TrialPart<'d> {
     TrialPart {
         status: trial.status(),
         validity: trial.validity().name(),
-        rate: format!("{} tps", number(trial.summary.transactions_per_s)),
+        rate: number(trial.summary.transactions_per_s),
+        p99: p99(trial),
+        why: conclusion::all_reasons(trial),
         reason: trial.reason(),
         name,
         blocks,
     }
+}
+
+fn p99(trial: &Trial<'_>) -> String {
+    let known = trial.summary.latency.known().map(|known| known.percentile(99.0));
+    known.map_or("-".to_owned(), |(value_ns, is_bound)| bounded(latency(value_ns), is_bound))
 }
 
 fn table<'d>(caption: impl Into<String>, table: Table) -> Option<Block<'d>> {

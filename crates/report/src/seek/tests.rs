@@ -55,7 +55,7 @@ fn every_view_has_the_capacity_and_the_page_has_a_plot_of_each_bound() {
     assert!(low < per_s && per_s < high, "{capacity}");
     assert_eq!(seek["outcome"], "found");
     assert_eq!(seek["probes"].as_array().unwrap().len(), run.trials.len());
-    let html = crate::html(&reading);
+    let html = crate::whole_html(&reading);
     assert!(html.contains("p99 of each probe") && html.contains("shade capacity"), "no plot");
     assert!(crate::markdown(&reading).contains("## Capacity"));
     let csv = crate::csv(&reading);

@@ -1,7 +1,7 @@
 //! Drawing the bands of a chart.
 
 use super::chart::Band;
-use super::draw::{Drawing, TOP};
+use super::draw::Drawing;
 use crate::table::escape;
 
 /// Width of one letter of a label.
@@ -14,7 +14,7 @@ impl Drawing<'_> {
     pub(super) fn band(&self, band: &Band) -> String {
         let (from, to) = (self.x(band.from), self.x(band.to));
         let (top, bottom, text) = match band.lane {
-            None => (TOP, self.bottom(), TOP - 6.0),
+            None => (self.top(), self.bottom(), self.top() - 6.0),
             Some(lane) => {
                 let middle = self.y(lane);
                 (self.y(lane + FILLED / 2.0), self.y(lane - FILLED / 2.0), middle + 4.0)

@@ -1,9 +1,11 @@
 //! A plot as a value.
 
+use analysis::Validity;
+
 use super::scale::Axis;
 
 /// A plot of series over two axes.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Chart {
     pub(crate) title: String,
     /// The systems under test: product, version, storage.
@@ -26,11 +28,20 @@ pub(crate) struct Chart {
     pub(crate) size: Size,
 }
 
-/// Size of a plot on the page: half a row or a whole one, and its height.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// Size of a plot on the page, in its own units.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Size {
-    pub(crate) is_wide: bool,
+    pub(crate) width: Width,
     pub(crate) height: f64,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Width {
+    /// A part of a card: few ticks, and no labels of axes. What is on them stands beside it.
+    Card,
+    #[default]
+    Half,
+    Row,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -44,6 +55,10 @@ pub(crate) struct Series {
     pub(crate) has_line: bool,
     /// Width of a bar from the x axis to each dot, in units of the x axis; without it the dots are joined by a line.
     pub(crate) bar_width: Option<f64>,
+    /// Whether the intervals of the dots are one band in place of a bar each.
+    pub(crate) has_band: bool,
+    /// Its name at the end of its line, in place of a legend.
+    pub(crate) is_named: bool,
     pub(crate) dots: Vec<Dot>,
 }
 
@@ -53,6 +68,8 @@ pub(crate) struct Dot {
     pub(crate) y: f64,
     pub(crate) error: Option<(f64, f64)>,
     pub(crate) arrow: Option<Arrow>,
+    /// Its marker is filled, hollow or a cross.
+    pub(crate) validity: Validity,
     pub(crate) label: Option<String>,
     /// Tooltip where scripts do not run.
     pub(crate) note: Option<String>,
@@ -99,7 +116,7 @@ impl ShadeKind {
         match self {
             Self::WarmUp => "warm-up",
             Self::Outage => "outage",
-            Self::Stall => "dyno stood still",
+            Self::Stall => "dyno was stalled",
             Self::Capacity => "95 % interval of the capacity",
             Self::Peak => "95 % interval of the clients with the highest throughput",
         }
@@ -181,6 +198,8 @@ impl Series {
             has_markers: false,
             has_line: true,
             bar_width: None,
+            has_band: false,
+            is_named: false,
             dots,
         }
     }

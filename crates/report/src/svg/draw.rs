@@ -2,7 +2,10 @@
 
 use std::fmt::{self, Display, Formatter, Write};
 
-use super::chart::{Arrow, Chart, Dot, Mark, Moment, Series, Shade, ShadeKind};
+use analysis::Validity;
+
+use super::chart::{Arrow, Chart, Dot, Mark, Moment, Series, Shade, ShadeKind, Width};
+use super::scale::{Axis, Scale};
 use crate::number::several;
 use crate::table::escape;
 
@@ -10,13 +13,20 @@ use crate::table::escape;
 const WIDTH: f64 = 560.0;
 /// Width of a plot that takes a whole row: two plots with the gap and edges between them.
 const WIDTH_WIDE: f64 = 1_180.0;
-pub(super) const TOP: f64 = 22.0;
-const BOTTOM: f64 = 42.0;
+/// Width of a plot in a card.
+const WIDTH_CARD: f64 = 228.0;
 
 /// Space for the label of the y axis.
 const LABEL: f64 = 32.0;
 /// Space for one character of a tick, in the larger type of narrow windows and of print.
 pub(super) const CHARACTER: f64 = 8.6;
+
+/// The same in a card, and the number of ticks there.
+const CARD_CHARACTER: f64 = 6.0;
+const CARD_TICKS: usize = 4;
+const CARD_X_TICKS: usize = 8;
+/// Least distance between the names of two lines.
+const NAMES_APART: f64 = 11.0;
 
 /// Number of markers and colours before they repeat.
 const COLOURS: usize = 8;
@@ -43,15 +53,18 @@ impl Chart {
         let labels = drawing.labels();
         let mut out = format!(
             "<figure id=\"{id}\"{}>\n<figcaption>{}<small>{}</small></figcaption>\n",
-            if self.size.is_wide { " class=\"wide\"" } else { "" },
+            if self.size.width == Width::Row { " class=\"wide\"" } else { "" },
             escape(&self.title),
             escape(&self.subtitle)
         );
         out.push_str(&self.legend());
         let svg = drawing.svg(id, &labels.svg);
-        match self.size.is_wide {
-            true => out.push_str(&format!("<div class=\"scroll\">\n{svg}</div>\n")),
-            false => out.push_str(&svg),
+        match self.size.width {
+            Width::Row => out.push_str(&format!(
+                "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"{}\">\n{svg}</div>\n",
+                escape(&self.title)
+            )),
+            Width::Card | Width::Half => out.push_str(&svg),
         }
         let left_out = several(labels.left_out as u64, "label has", "labels have");
         let left_out = format!("{left_out} no room in the plot; the tables have all points.");
@@ -64,10 +77,16 @@ impl Chart {
         out
     }
 
+    /// The plot alone, for a card.
+    pub(crate) fn svg(&self, id: &str) -> String {
+        Drawing::of(self).svg(id, "")
+    }
+
     /// A legend for a single line would only repeat the title.
     fn legend(&self) -> String {
         let has_extra = !self.shades.is_empty() || !self.marks.is_empty();
-        if self.series.len() < 2 && !has_extra {
+        let are_named = self.series.iter().all(|series| series.is_named);
+        if (self.series.len() < 2 || are_named) && !has_extra {
             return String::new();
         }
         let mut out = String::from("<ul class=\"legend\">\n");
@@ -107,11 +126,19 @@ pub(super) struct Drawing<'c> {
 
 impl<'c> Drawing<'c> {
     pub(super) fn of(chart: &'c Chart) -> Self {
-        let (x_ticks, y_ticks) = (chart.x.ticks(), chart.y.ticks());
+        let is_card = chart.size.width == Width::Card;
+        let (x_ticks, y_ticks) = match is_card {
+            true => (chart.x.few_ticks(CARD_X_TICKS), chart.y.few_ticks(CARD_TICKS)),
+            false => (chart.x.ticks(), chart.y.ticks()),
+        };
+        let (label, character) = if is_card { (8.0, CARD_CHARACTER) } else { (LABEL, CHARACTER) };
         let longest = y_ticks.iter().map(|(_, text)| text.chars().count()).max();
-        let left = LABEL + longest.unwrap_or_default() as f64 * CHARACTER;
+        let left = label + longest.unwrap_or_default() as f64 * character;
         let last = x_ticks.last().map_or(0, |(_, text)| text.chars().count());
-        let margin = (last as f64 * CHARACTER / 2.0).max(8.0) + 4.0;
+        let named = chart.series.iter().filter(|series| series.is_named);
+        let name = named.map(|series| series.name.chars().count()).max().unwrap_or_default();
+        let margin =
+            (last as f64 * character / 2.0).max(8.0).max(name as f64 * character + 4.0) + 4.0;
         let mut drawing = Self { chart, x_ticks, y_ticks, left, right: 0.0 };
         drawing.right = drawing.width() - margin;
         drawing
@@ -124,7 +151,7 @@ impl<'c> Drawing<'c> {
              aria-describedby=\"{id}-d\"{}>\n<desc id=\"{id}-d\">{}</desc>\n",
             escape(&self.chart.title),
             escape(&self.chart.subtitle),
-            self.chart.axes_attributes(TOP, height - BOTTOM),
+            self.chart.axes_attributes(self.area()),
             escape(&self.chart.description)
         );
         self.chart.shades.iter().for_each(|shade| out.push_str(&self.shade(shade)));
@@ -135,6 +162,7 @@ impl<'c> Drawing<'c> {
             let attributes = self.chart.series_attributes(series, &mut places);
             out.push_str(&format!("<g{attributes}>\n{}</g>\n", self.line(series)));
         }
+        out.push_str(&self.names());
         out.push_str(labels);
         self.chart.marks.iter().for_each(|mark| out.push_str(&self.mark(mark)));
         let moments = self.chart.moments.iter().enumerate();
@@ -144,11 +172,28 @@ impl<'c> Drawing<'c> {
     }
 
     pub(super) fn width(&self) -> f64 {
-        if self.chart.size.is_wide { WIDTH_WIDE } else { WIDTH }
+        match self.chart.size.width {
+            Width::Card => WIDTH_CARD,
+            Width::Half => WIDTH,
+            Width::Row => WIDTH_WIDE,
+        }
+    }
+
+    /// Left, top, right and bottom of the plot without its axes.
+    fn area(&self) -> [f64; 4] {
+        [self.left, self.top(), self.right, self.bottom()]
+    }
+
+    fn is_card(&self) -> bool {
+        self.chart.size.width == Width::Card
+    }
+
+    pub(super) fn top(&self) -> f64 {
+        if self.is_card() { 8.0 } else { 22.0 }
     }
 
     pub(super) fn bottom(&self) -> f64 {
-        self.chart.size.height - BOTTOM
+        self.chart.size.height - if self.is_card() { 20.0 } else { 42.0 }
     }
 
     pub(super) fn x(&self, value: f64) -> f64 {
@@ -157,15 +202,16 @@ impl<'c> Drawing<'c> {
 
     pub(super) fn y(&self, value: f64) -> f64 {
         let bottom = self.bottom();
-        bottom - self.chart.y.place(value) * (bottom - TOP)
+        bottom - self.chart.y.place(value) * (bottom - self.top())
     }
 
     fn shade(&self, shade: &Shade) -> String {
         let (from, to) = (self.x(shade.from), self.x(shade.to));
         // Short spans have a minimum width to stay visible.
-        let (width, height) = ((to - from).max(1.0), self.bottom() - TOP);
+        let (width, top) = ((to - from).max(1.0), self.top());
+        let height = self.bottom() - top;
         format!(
-            "<rect class=\"{}\" x=\"{from:.1}\" y=\"{TOP}\" width=\"{width:.1}\" \
+            "<rect class=\"{}\" x=\"{from:.1}\" y=\"{top}\" width=\"{width:.1}\" \
              height=\"{height:.1}\"><title>{}</title></rect>\n",
             shade.kind.class(),
             escape(&shade.note)
@@ -185,21 +231,30 @@ impl<'c> Drawing<'c> {
                 y + 4.0
             );
         }
+        out.push_str("<g class=\"x\">");
+        let character = if self.is_card() { CARD_CHARACTER } else { CHARACTER };
         let mut last_end = f64::NEG_INFINITY;
         for (value, text) in &self.x_ticks {
             let x = self.x(*value);
-            let _ = write!(out, "<path class=\"axis\" d=\"M{x:.1} {bottom}v5\"/>");
-            let half = text.chars().count() as f64 * CHARACTER / 2.0;
+            if !self.is_card() {
+                let _ = write!(out, "<path class=\"axis\" d=\"M{x:.1} {bottom}v5\"/>");
+            }
+            let half = text.chars().count() as f64 * character / 2.0;
             if x - half - last_end >= TEXT_GAP {
                 last_end = x + half;
-                let (y, text) = (bottom + 18.0, escape(text));
+                let below = if self.is_card() { 14.0 } else { 18.0 };
+                let (y, text) = (bottom + below, escape(text));
                 let _ = writeln!(
                     out,
                     "<text class=\"tick\" x=\"{x:.1}\" y=\"{y}\" text-anchor=\"middle\">{text}</text>"
                 );
             }
         }
-        let middle = f64::midpoint(TOP, bottom);
+        out.push_str("</g>\n");
+        if self.is_card() {
+            return out;
+        }
+        let middle = f64::midpoint(self.top(), bottom);
         let _ = write!(
             out,
             "<path class=\"axis\" d=\"M{left:.1} {bottom}H{right:.1}\"/>\n\
@@ -208,8 +263,8 @@ impl<'c> Drawing<'c> {
              text-anchor=\"middle\">{}</text>\n",
             f64::midpoint(left, right),
             self.chart.size.height - 6.0,
-            escape(&self.chart.x.label),
-            escape(&self.chart.y.label)
+            escape(&with_scale(&self.chart.x)),
+            escape(&with_scale(&self.chart.y))
         );
         out
     }
@@ -243,7 +298,7 @@ impl<'c> Drawing<'c> {
             // A line of one point is not visible.
             path.push_str(ONE_POINT);
         }
-        let mut out = String::new();
+        let mut out = self.interval_band(series);
         if series.has_line && !series.dots.is_empty() {
             out.push_str(&stroke(series, &path));
             out.push('\n');
@@ -254,11 +309,49 @@ impl<'c> Drawing<'c> {
         out
     }
 
+    /// The intervals of all dots as one area.
+    fn interval_band(&self, series: &Series) -> String {
+        let known = || series.dots.iter().filter_map(|dot| Some((dot.x, dot.error?)));
+        if !series.has_band || known().count() < 2 {
+            return String::new();
+        }
+        let lower = known().map(|(x, (low, _))| (x, low));
+        let upper: Vec<(f64, f64)> = known().map(|(x, (_, high))| (x, high)).collect();
+        let corners = lower.chain(upper.into_iter().rev());
+        let corners = corners.map(|(x, y)| format!("{},{}", Tenth(self.x(x)), Tenth(self.y(y))));
+        let corners = corners.collect::<Vec<_>>().join(" ");
+        format!("<polygon class=\"interval c{}\" points=\"{corners}\"/>\n", series.colour % COLOURS)
+    }
+
+    /// The names of series at the ends of their lines, moved apart where lines end near each other.
+    fn names(&self) -> String {
+        let named = self.chart.series.iter().filter(|series| series.is_named);
+        let mut names: Vec<(f64, &Series)> = named
+            .filter_map(|series| Some((self.y(series.dots.last()?.y) + 3.5, series)))
+            .collect();
+        names.sort_by(|one, other| one.0.total_cmp(&other.0));
+        for at in 1..names.len() {
+            names[at].0 = names[at].0.max(names[at - 1].0 + NAMES_APART);
+        }
+        // The last one has to stay in the plot, and those above it make room.
+        let mut most = self.bottom() + 3.5;
+        for (y, _) in names.iter_mut().rev() {
+            *y = y.min(most);
+            most = *y - NAMES_APART;
+        }
+        let text = |(y, series): (f64, &Series)| {
+            let (x, colour) = (self.right + 4.0, series.colour % COLOURS);
+            let name = escape(&series.name);
+            format!("<text class=\"tick name c{colour}\" x=\"{x:.1}\" y=\"{y:.1}\">{name}</text>\n")
+        };
+        names.into_iter().map(text).collect()
+    }
+
     fn dot(&self, series: &Series, dot: &Dot) -> String {
         let (x, y) = (self.x(dot.x), self.y(dot.y));
         let colour = series.colour % COLOURS;
         let mut out = String::new();
-        if let Some((low, high)) = dot.error {
+        if let Some((low, high)) = dot.error.filter(|_| !series.has_band) {
             let (low, high) = (self.y(low), self.y(high));
             let end = match dot.arrow {
                 Some(Arrow::ErrorBar) => arrow_head(x, high),
@@ -281,29 +374,29 @@ impl<'c> Drawing<'c> {
         if series.has_markers {
             let note = dot.note.as_ref().map(|note| format!("<title>{}</title>", escape(note)));
             let note = note.unwrap_or_default();
-            let _ = writeln!(out, "<g>{note}{}</g>", marker(series.colour, x, y));
+            let _ = writeln!(out, "<g>{note}{}</g>", standing(dot.validity, series.colour, x, y));
         }
         out
     }
 
     fn mark(&self, mark: &Mark) -> String {
         let x = self.x(mark.x);
-        let bottom = self.bottom();
+        let (top, bottom) = (self.top(), self.bottom());
         format!(
-            "<g class=\"mark\"><title>{}</title><path class=\"wrong-line\" d=\"M{x:.1} {TOP}V{bottom}\"/>{}</g>\n",
+            "<g class=\"mark\"><title>{}</title><path class=\"wrong-line\" d=\"M{x:.1} {top}V{bottom}\"/>{}</g>\n",
             escape(&mark.note),
-            cross(x, TOP + 2.0)
+            cross(x, top + 2.0)
         )
     }
 
     /// A line with its label towards the middle of the plot; the labels of several are below each other.
     fn moment(&self, moment: &Moment, place: usize) -> String {
-        let (x, bottom) = (self.x(moment.x), self.bottom());
+        let (x, top, bottom) = (self.x(moment.x), self.top(), self.bottom());
         let is_left = x < f64::midpoint(self.left, self.right);
         let (label_x, anchor) = if is_left { (x + 4.0, "start") } else { (x - 4.0, "end") };
-        let label_y = TOP + MOMENT_LABEL * (place % MOMENT_LABELS + 1) as f64;
+        let label_y = top + MOMENT_LABEL * (place % MOMENT_LABELS + 1) as f64;
         format!(
-            "<g class=\"moment\"><title>{}</title><path d=\"M{x:.1} {TOP}V{bottom}\"/>\
+            "<g class=\"moment\"><title>{}</title><path d=\"M{x:.1} {top}V{bottom}\"/>\
              <text class=\"label value\" x=\"{label_x:.1}\" y=\"{label_y:.1}\" text-anchor=\"{anchor}\">{}</text></g>\n",
             escape(&moment.note),
             escape(&moment.label)
@@ -343,6 +436,30 @@ fn arrow_head(x: f64, y: f64) -> String {
 fn cross(x: f64, y: f64) -> String {
     let (left, top) = (x - 4.0, y - 4.0);
     format!("<path class=\"wrong\" d=\"M{left:.1} {top:.1}l8 8m0 -8l-8 8\"/>")
+}
+
+/// A label of an axis, with its scale where it is not linear.
+fn with_scale(axis: &Axis) -> String {
+    match axis.scale {
+        Scale::Log10 | Scale::Log2 if !axis.label.contains("log") => {
+            format!("{} (log scale)", axis.label)
+        }
+        _ => axis.label.clone(),
+    }
+}
+
+/// A marker as its trials can be believed.
+fn standing(validity: Validity, colour: usize, x: f64, y: f64) -> String {
+    let colour_class = colour % COLOURS;
+    match validity {
+        Validity::Valid => marker(colour, x, y),
+        Validity::Doubtful => {
+            marker(colour, x, y).replacen("class=\"marker", "class=\"marker doubtful", 1)
+        }
+        Validity::Invalid => format!(
+            "<path class=\"marker invalid c{colour_class}\" d=\"M{x:.1} {y:.1}m-4 -4l8 8m0 -8l-8 8\"/>"
+        ),
+    }
 }
 
 /// A shape for each colour, so that lines are distinguished without it.

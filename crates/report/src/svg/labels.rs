@@ -150,7 +150,7 @@ fn crosses(ends: &[(f64, f64)], area: &Area) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::svg::{Axis, Chart, Scale, Size, Unit};
+    use crate::svg::{Axis, Chart, Scale, Size, Unit, Width};
 
     /// Latencies that double with the clients at a throughput that stays the same.
     fn saturated() -> Chart {
@@ -165,17 +165,12 @@ mod tests {
         let values = || series.iter().flat_map(|line| &line.dots);
         Chart {
             title: "t".to_owned(),
-            subtitle: String::new(),
             description: String::new(),
-            remark: String::new(),
             x: Axis::new("tps", Scale::Linear, Unit::Number, values().map(|dot| dot.x)),
             y: Axis::new("latency", Scale::Log10, Unit::Latency, values().map(|dot| dot.y)),
             series,
-            shades: Vec::new(),
-            marks: Vec::new(),
-            moments: Vec::new(),
-            bands: Vec::new(),
-            size: Size { is_wide: false, height: 340.0 },
+            size: Size { width: Width::Half, height: 340.0 },
+            ..Chart::default()
         }
     }
 

@@ -1,10 +1,11 @@
 //! Axes: the position of a value, and the round values that get a tick.
 
-use crate::number::{TimeUnit, latency, number, percent};
+use crate::number::{TimeUnit, latency, number, percent, short};
 
 /// How values are spread along an axis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Scale {
+    #[default]
     Linear,
     Log10,
     /// By powers of two, with a tick at each value that was measured: numbers of clients.
@@ -17,8 +18,9 @@ pub(crate) enum Scale {
 }
 
 /// Kind of numbers on an axis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Unit {
+    #[default]
     Number,
     /// Nanoseconds, each tick in the unit that suits it.
     Latency,
@@ -28,7 +30,7 @@ pub(crate) enum Unit {
     Seconds,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Axis {
     pub(crate) label: String,
     pub(crate) scale: Scale,
@@ -118,6 +120,19 @@ impl Axis {
             ticks: (0..names.len()).map(|place| place as f64).collect(),
             names,
         }
+    }
+
+    pub(crate) fn end(&self) -> f64 {
+        self.high
+    }
+
+    /// Few ticks for a small plot, with numbers in few letters: every second one, every third one and so on.
+    pub(crate) fn few_ticks(&self, most: usize) -> Vec<(f64, String)> {
+        let all = self.ticks();
+        let step = all.len().saturating_sub(1) / most + 1;
+        let kept = all.into_iter().step_by(step);
+        let is_count = self.unit == Unit::Number && self.scale != Scale::Names;
+        kept.map(|(at, text)| (at, if is_count && at >= 1e4 { short(at) } else { text })).collect()
     }
 
     /// Position of a value, 0 at the low end to 1 at the high end; values outside are clamped to the ends.

@@ -1,19 +1,24 @@
 //! The values of a plot's points as attributes of its series, for the script that shows them.
 
 use super::chart::{Arrow, Chart, Dot, Series};
-use super::scale::Scale;
+use super::scale::{Scale, Unit};
 use crate::table::escape;
 
 /// Separates the texts of one attribute.
 const SEPARATOR: char = '|';
 
 impl Chart {
-    /// The attributes of the plot: names of its axes, top and bottom of its area, and `data-by` where a point is
+    /// The attributes of the plot: names of its axes, left, top, right and bottom of its area, `data-time` with the ends
+    /// of an axis of time, and `data-by` where a point is
     /// found by both coordinates.
-    pub(super) fn axes_attributes(&self, top: f64, bottom: f64) -> String {
+    pub(super) fn axes_attributes(&self, [left, top, right, bottom]: [f64; 4]) -> String {
+        let time = match self.x.unit {
+            Unit::Seconds => format!(" data-time=\"{}\"", self.x.end()),
+            _ => String::new(),
+        };
         let by = if self.has_measured_places() { " data-by=\"point\"" } else { "" };
         format!(
-            " data-x=\"{}\" data-y=\"{}\" data-area=\"{top} {bottom}\"{by}",
+            " data-x=\"{}\" data-y=\"{}\" data-area=\"{left:.1} {top} {right:.1} {bottom}\"{time}{by}",
             escape(&self.x.label),
             escape(&self.y.label)
         )
@@ -80,22 +85,17 @@ fn joined(texts: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::svg::{Axis, Size, Unit};
+    use crate::svg::{Axis, Size, Unit, Width};
 
     fn chart(series: Vec<Series>) -> Chart {
         Chart {
             title: "t".to_owned(),
-            subtitle: String::new(),
             description: String::new(),
-            remark: String::new(),
             x: Axis::seconds(3.0),
             y: Axis::new("latency", Scale::Log10, Unit::Latency, [1e6, 3e6]),
             series,
-            shades: Vec::new(),
-            marks: Vec::new(),
-            moments: Vec::new(),
-            bands: Vec::new(),
-            size: Size { is_wide: false, height: 240.0 },
+            size: Size { width: Width::Half, height: 240.0 },
+            ..Chart::default()
         }
     }
 

@@ -32,8 +32,26 @@ struct Widths {
 impl Table {
     /// As text, aligned with spaces; with a width, no line is wider.
     pub fn text_within(&self, width: Option<usize>) -> String {
-        let parts = self.parts(width);
-        parts.iter().map(|part| self.text_of(part)).collect::<Vec<_>>().join("\n")
+        let drawn = self.drawn_with_letters();
+        let parts = drawn.parts(width);
+        parts.iter().map(|part| drawn.text_of(part)).collect::<Vec<_>>().join("\n")
+    }
+
+    /// As text without those of the columns `less`, the first ones first, that have no room in the width.
+    pub(crate) fn text_without(&self, less: &[&str], width: usize) -> String {
+        let mut table = self.clone();
+        for head in less {
+            if table.is_within(width) {
+                break;
+            }
+            table = table.without_columns(|known, _| known == *head);
+        }
+        table.text_within(Some(width))
+    }
+
+    fn is_within(&self, width: usize) -> bool {
+        let drawn = self.drawn_with_letters();
+        total(&(0..drawn.columns.len()).map(|at| (at, drawn.width(at))).collect()) <= width
     }
 
     /// The same in lines of any width.
@@ -63,7 +81,7 @@ impl Table {
                 let wrapped = widest(UnicodeWidthStr::width);
                 Widths { whole, wrapped, words: wrapped, broken: wrapped }
             }
-            Align::Left => {
+            _ => {
                 let words = widest(widest_word);
                 let wrapped = widest(|cell| widest_word(cell).max(cell.width().min(NAME_MAX)));
                 Widths { whole, wrapped, words, broken: words.min(PIECES_MIN) }

@@ -113,7 +113,7 @@ pub(crate) fn table(group: &Group<'_, '_>) -> Table {
     let mut table = Table::new().words("variant").words("workload").words("load").group();
     table = table.numbers("rounds").numbers("windows of each in a round").group();
     table = table.numbers("within rounds").numbers("between rounds").numbers("part between");
-    table = table.words("worth repeating");
+    table = table.words("what would narrow it");
     for name in group.others() {
         for point in group.points(name) {
             let Some(found) = RatioVariance::of(group, point) else { continue };
@@ -180,7 +180,9 @@ mod tests {
         assert!((number("between_rounds") / all - 1.0).abs() < 1e-6, "{variance}");
         assert_eq!(variance["worth_repeating"], "more-rounds");
         assert!(report["points"].as_array().unwrap().iter().all(|it| it["variance"].is_null()));
-        for view in [crate::terminal(&reading), crate::markdown(&reading), crate::html(&reading)] {
+        for view in
+            [crate::terminal(&reading), crate::markdown(&reading), crate::whole_html(&reading)]
+        {
             assert!(
                 view.contains(TITLE) && view.contains("more rounds, of about 2 windows"),
                 "{view}"

@@ -190,9 +190,9 @@ mod tests {
         let figures = over_time.split_once(row).unwrap().1;
         let mean = figures.split(',').next().unwrap().parse().unwrap();
         assert!(is_near(mean, 500_000.0 / per_s), "{mean}");
-        assert!(crate::markdown(&reading).contains("## What a query cost the servers"));
-        let page = crate::html(&reading);
-        assert!(page.contains("What a query cost the servers"));
+        assert!(crate::markdown(&reading).contains("### Server cost per query"));
+        let page = crate::whole_html(&reading);
+        assert!(page.contains("Server cost per query"));
         assert!(page.contains("context switches of the server for a query"));
     }
 
@@ -220,7 +220,7 @@ mod tests {
             "{lines:?}"
         );
         let note = "Not in it, because they do not publish it: store 2.";
-        for view in [crate::markdown(&reading), crate::html(&reading)] {
+        for view in [crate::markdown(&reading), crate::whole_html(&reading)] {
             assert!(view.contains(note), "{view}");
         }
         let terminal = crate::terminal(&reading);

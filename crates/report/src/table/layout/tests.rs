@@ -81,7 +81,7 @@ fn tables_of(reading: &Reading<'_>) -> Vec<Table> {
         all.extend(trial.hosts().iter().map(|host| watch::host(trial, host)));
     }
     all.retain(|table| !table.is_empty());
-    all
+    all.iter().map(Table::drawn_with_letters).collect()
 }
 
 fn without_spaces<'t>(texts: impl Iterator<Item = &'t str>) -> String {
@@ -139,9 +139,13 @@ fn no_line_of_a_summary_is_wider_than_the_terminal() {
         let reading = Reading::new(&run);
         let page = run.folder.join("report.html");
         for width in 60..=140 {
-            let text = crate::summary(&reading, Some(&page), Some(width));
-            let wide = text.lines().find(|line| line.width() > width);
-            assert_eq!(wide, None, "{name} in {width} columns:\n{text}");
+            for text in [
+                crate::summary(&reading, Some(&page), Some(width), false),
+                crate::full_summary(&reading, Some(&page), Some(width)),
+            ] {
+                let wide = text.lines().find(|line| line.width() > width);
+                assert_eq!(wide, None, "{name} in {width} columns:\n{text}");
+            }
         }
     }
 }
@@ -151,7 +155,7 @@ fn summaries_on_narrow_terminals() {
     let is_shown = |name: &str| ["repeated", "variants", "open", "seek", "rules"].contains(&name);
     for (name, run) in samples().into_iter().filter(|(name, _)| is_shown(name)) {
         for width in [80, 60] {
-            let text = crate::summary(&Reading::new(&run), None, Some(width));
+            let text = crate::full_summary(&Reading::new(&run), None, Some(width));
             insta::assert_snapshot!(format!("{name}_{width}"), text);
         }
     }
