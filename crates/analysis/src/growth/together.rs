@@ -25,18 +25,9 @@ impl Together {
         Some(Self { levels: levels.iter().map(logs).collect::<Option<_>>()? })
     }
 
-    /// Whether the last level is above the one at `at`. The levels have to rise by more than they scatter. Then repeated
-    /// trials show the difference by their own scatter; single ones, where a rise up to the last level fits best.
-    ///
-    /// The first test protects the second one from the number of pairs that are tried. Source: R. A. Fisher, The Design of
-    /// Experiments (1935), section 24 (the least significant difference after a significant test of all).
-    pub(super) fn last_is_above(&self, at: usize) -> bool {
-        self.rises() && self.differs(at).unwrap_or_else(|| self.rise_fits_best())
-    }
-
-    /// Student's t-test of the slope of a straight line through all trials, on one side. It has in its scatter what lasts
-    /// for a trial.
-    fn rises(&self) -> bool {
+    /// Whether the levels rise by more than they scatter: Student's t-test of the slope of a straight line through all trials,
+    /// on one side. It has in its scatter what lasts for a trial.
+    pub(super) fn rises(&self) -> bool {
         let line = self.broken_line(self.levels.len() - 1);
         let freedom = self.levels.concat().len() as f64 - 2.0;
         let error = (line.squares / freedom / line.spread).sqrt();
@@ -45,7 +36,7 @@ impl Together {
 
     /// Whether the last level is above the one at `at` by more than the trials of a level differ: Student's t-test on one
     /// side, with one variance of all levels. `None` with a single trial of each.
-    fn differs(&self, at: usize) -> Option<bool> {
+    pub(super) fn differs(&self, at: usize) -> Option<bool> {
         let from_mean = |level: &Vec<f64>| {
             let middle = mean(level).unwrap_or_default();
             level.iter().map(|log| (log - middle).powi(2)).sum::<f64>()
@@ -60,7 +51,7 @@ impl Together {
 
     /// Whether of all lines that rise up to a level and are flat from there on, the one that rises up to the last level has
     /// the least squares. All have as many unknowns, so that it is the likeliest.
-    fn rise_fits_best(&self) -> bool {
+    pub(super) fn rise_fits_best(&self) -> bool {
         let last = self.levels.len() - 1;
         let whole = self.broken_line(last).squares;
         (1..last).all(|knee| whole <= self.broken_line(knee).squares)
