@@ -1,9 +1,11 @@
 //! Where throughput stops growing with the load.
 
+mod together;
+
 use crate::Ratio;
 use crate::WithinInterval;
 use crate::compare::{Comparison, Significance, compare_independent, geometric_mean};
-use crate::student::quantile;
+use together::Together;
 
 /// Where throughput stops growing, as indices of the levels of load.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,16 +31,14 @@ pub struct LoadLevel {
 /// Of levels with one trial each, a difference that is so many times as large as the half width within the trials is shown
 /// whatever the other levels are. Noise that lasts longer than a trial moves it by more than the trial can know.
 const FAR: f64 = 3.0;
-/// Where the levels rise, a difference of this part of the half width is enough: their rise is evidence too. With noise of
-/// 10 % that lasts for 1.5 trials, levels without growth are then said to grow in 1 of 100 sweeps, and growth of 30 % from
-/// level to level is said in 94.
-const NEAR: f64 = 0.6;
-/// The chance that levels without growth seem to rise.
-const RISE_LEVEL: f64 = 0.025;
 
 /// `levels` are the levels of load, from the lowest load on. `None` when no level has throughput.
 ///
-/// Two levels differ when the comparison of independent trials says so. With one trial at a level, see [`Alone`].
+/// A level is below another when the comparison of these two says so, by their trials or, with a single one, by the
+/// intervals within (see [`Alone`]). Or when all levels up to there rise by more than they scatter (see [`Together`]): then the
+/// scatter of repeated trials decides; of single ones it is enough that a rise that ends before fits worse, or that the
+/// difference is beyond the interval within the two trials. The first test protects the second one from the number of pairs.
+/// Source: R. A. Fisher, The Design of Experiments (1935), section 24 (the least significant difference).
 pub fn growth(levels: &[LoadLevel], least_difference: f64) -> Option<Growth> {
     let means = levels.iter().map(|level| positive_mean(&level.per_s));
     let known = means.enumerate().filter_map(|(at, mean)| Some((at, mean?)));
@@ -52,13 +52,18 @@ pub fn growth(levels: &[LoadLevel], least_difference: f64) -> Option<Growth> {
         half_width: half_width(&levels[at], &levels[other]),
     };
     let is_higher = |at: usize, other: usize| {
-        compare(at, other).is_some_and(|found| match found.verdict {
-            Significance::TooFewRounds => {
-                let alone = alone(at, other, &found);
-                alone.difference >= least && alone.is_higher(|| rises(&levels[..=other]))
-            }
+        let Some(found) = compare(at, other) else { return false };
+        let alone = alone(at, other, &found);
+        let by_two = || match found.verdict {
+            Significance::TooFewRounds => alone.is_beyond(FAR),
             verdict => verdict == Significance::Higher,
-        })
+        };
+        let by_all = || {
+            let rising = Together::of(&levels[..=other]).filter(Together::rises);
+            let one_of_each = |it: &Together| it.rise_fits_best() || alone.is_beyond(1.0);
+            rising.is_some_and(|it| it.differs(at).unwrap_or_else(|| one_of_each(&it)))
+        };
+        alone.difference >= least && (by_two() || by_all())
     };
     let grows = (0..highest).rev().find(|at| (at + 1..=highest).any(|other| is_higher(*at, other)));
     let mut others = grows.map_or(0, |at| at + 1)..highest;
@@ -81,8 +86,8 @@ pub fn growth(levels: &[LoadLevel], least_difference: f64) -> Option<Growth> {
 
 /// The difference of the logarithms of the throughput of two levels, one of which has a single trial.
 ///
-/// What differs from trial to trial is not within one. So a difference beyond [`NEAR`] of the half width within the trials is
-/// growth only where all levels up to there rise by more than they scatter; else it has to be [`FAR`] times as large.
+/// What differs from trial to trial is not within one. So a difference alone is growth only when it is [`FAR`] times as large
+/// as the half width within the trials.
 #[derive(Clone, Copy, Debug)]
 struct Alone {
     difference: f64,
@@ -91,10 +96,8 @@ struct Alone {
 }
 
 impl Alone {
-    fn is_higher(self, rises: impl Fn() -> bool) -> bool {
-        self.half_width.is_some_and(|half_width| {
-            self.difference > FAR * half_width || self.difference > NEAR * half_width && rises()
-        })
+    fn is_beyond(self, half_widths: f64) -> bool {
+        self.half_width.is_some_and(|half_width| self.difference > half_widths * half_width)
     }
 
     fn may_reach(self, least: f64) -> bool {
@@ -116,23 +119,6 @@ fn half_width(one: &LoadLevel, other: &LoadLevel) -> Option<f64> {
         Some((high? / low).ln() / 2.0).filter(|half_width| half_width.is_finite())
     };
     Some(of(one)?.hypot(of(other)?))
-}
-
-/// Whether the logarithms of throughput rise from level to level by more than they scatter around a straight line:
-/// Student's t-test of its slope, on one side. It needs no interval within trials, and has in its scatter what lasts for a
-/// trial.
-fn rises(levels: &[LoadLevel]) -> bool {
-    let logs: Option<Vec<f64>> =
-        levels.iter().map(|level| Some(positive_mean(&level.per_s)?.ln())).collect();
-    let Some(logs) = logs.filter(|logs| logs.len() > 2) else { return false };
-    let count = logs.len() as f64;
-    let (middle, centre) = ((count - 1.0) / 2.0, logs.iter().sum::<f64>() / count);
-    let places = || (0..logs.len()).map(|at| at as f64 - middle);
-    let squares: f64 = places().map(|place| place * place).sum();
-    let slope = places().zip(&logs).map(|(place, log)| place * log).sum::<f64>() / squares;
-    let left = places().zip(&logs).map(|(place, log)| (log - centre - slope * place).powi(2));
-    let error = (left.sum::<f64>() / (count - 2.0) / squares).sqrt();
-    quantile(1.0 - RISE_LEVEL, count - 2.0).is_some_and(|critical| slope > critical * error)
 }
 
 /// `None` when a repetition has no throughput at all.
@@ -171,9 +157,14 @@ mod tests {
         assert_eq!(found(&[100.0, 190.0, 260.0, 262.0, 255.0], 0.1), (1, Some(3)));
         // Each is 30 % above the one before: 0.26, and no scatter around the line.
         assert_eq!(found(&[100.0, 130.0, 169.0, 219.7, 285.6], 0.1), (4, None));
-        // Half the width is 0.42 with 0.3, and 0.6 of it 0.25; with 0.4 it is 0.34. Two levels apart there are 0.52.
-        assert_eq!(found(&[100.0, 130.0, 169.0, 219.7, 285.6], 0.3), (4, None));
-        assert_eq!(found(&[100.0, 130.0, 169.0, 219.7, 285.6], 0.4), (3, Some(4)));
+        assert_eq!(found(&[100.0, 130.0, 169.0, 219.7, 285.6], 0.4), (4, None));
+        // The last is 4 % above the one before: growth that ends there fits better, and 0.04 is within 0.14. It is beyond
+        // 0.028, but not three times as far.
+        let nearly = [100.0, 130.0, 169.0, 219.7, 228.5];
+        assert_eq!(found(&nearly, 0.1), (3, Some(4)));
+        assert_eq!(found(&nearly, 0.02), (4, None));
+        let falls_first = [130.0, 100.0, 169.0, 219.7, 228.5];
+        assert_eq!(found(&falls_first, 0.02), (3, Some(4)));
     }
 
     /// 5 % up and down: half the width of a difference is 0.07, of which ln 105 / 95 = 0.10 is more, but the levels do not
@@ -188,6 +179,23 @@ mod tests {
         let unknown: Vec<Vec<f64>> = levels.iter().map(|per_s| vec![*per_s]).collect();
         let found = growth(&repeated(&unknown), 0.01).unwrap();
         assert_eq!((found.stops_at, found.undecided.unwrap().0), (0, 4));
+        // Trials too short for intervals within them show growth where they rise along a line.
+        let rising: Vec<Vec<f64>> = [99.0, 131.0, 169.0, 220.0, 285.0].map(|it| vec![it]).into();
+        assert_eq!(growth(&repeated(&rising), 0.01).unwrap().stops_at, 4);
+    }
+
+    /// Three trials of each, 15 % up and down: 0.262 is 2.3 times its standard error, 0.114. Two levels have 4 degrees of
+    /// freedom, of which 2.78 would be shown; all have 10, of which 1.81 is.
+    #[test]
+    fn repeated_trials_of_all_levels_show_growth_together() {
+        let levels = |last: f64| -> Vec<Vec<f64>> {
+            let level = |rate: f64| vec![rate / 1.15, rate, rate * 1.15];
+            [100.0, 130.0, 169.0, 219.7, last].map(level).into()
+        };
+        let stops_at = |levels: &[Vec<f64>]| growth(&repeated(levels), 0.01).unwrap().stops_at;
+        assert_eq!(stops_at(&levels(285.6)), 4);
+        assert_eq!(stops_at(&levels(285.6)[3..]), 0, "two levels alone");
+        assert_eq!(stops_at(&levels(225.0)), 3);
     }
 
     #[test]

@@ -38,10 +38,7 @@ impl RoundSums {
         let latency = |percentiles: &[f64]| bounded_latency(&self.ended, &self.ages, percentiles);
         match figure {
             PreciseFigure::Throughput => Some([per(self.transactions as f64, self.seconds); 2]),
-            PreciseFigure::Mean => {
-                let (mean, is_bound) = latency(&[]).mean();
-                (!is_bound).then_some([mean; 2])
-            }
+            PreciseFigure::Mean => latency(&[]).mean_within(),
             PreciseFigure::Percentile(percent) => latency(&[percent]).percentile_within(percent),
         }
     }

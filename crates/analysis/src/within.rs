@@ -21,10 +21,6 @@ pub const INTERVALS_MIN: usize = 8;
 const BATCHES_MAX: usize = 256;
 /// The number below which a normally distributed value is in 97.5 % of all cases.
 const NORMAL_95: f64 = 1.959_963_985;
-/// What was never answered may move a mean by this part of it, which widens its interval; beyond, it has none.
-const UNANSWERED_MAX: f64 = 0.05;
-/// What was never answered is supposed to take at most so many times as long as the longest latency or age.
-const TIMES_LONGEST: f64 = 10.0;
 /// A lower end alone tells something when it is at least this part of the figure.
 const LOW_SHARE_MIN: f64 = 0.1;
 /// A last interval that is shorter than this part of the first joins the one before.
@@ -205,19 +201,11 @@ fn mean_time(
     latency: &Latency,
     rest: Rest,
 ) -> Option<WithinInterval> {
-    let more = unanswered_share(latency).filter(|more| *more <= UNANSWERED_MAX)?;
+    let more = latency.mean_widening()?;
     let times = of_intervals.iter().map(|it| (it.mean_ns() * it.count() as f64, it.count() as f64));
     let interval =
         Spread::of_quotient(&rest.joined(times.collect()))?.around_time(latency.mean_ns)?;
     Some(WithinInterval { high: interval.high.map(|high| high * (1.0 + more)), ..interval })
-}
-
-/// By how much the mean grows, as a part of it, when each of what was never answered takes [`TIMES_LONGEST`] as long as the
-/// longest of all. `None` without a mean.
-fn unanswered_share(latency: &Latency) -> Option<f64> {
-    let most_ns = latency.unanswered as f64 * TIMES_LONGEST * latency.max_ns as f64;
-    let share = most_ns / (latency.mean_ns * latency.count as f64);
-    if latency.unanswered == 0 { Some(0.0) } else { Some(share).filter(|share| share.is_finite()) }
 }
 
 /// Whether the window ends with a rest of an interval.

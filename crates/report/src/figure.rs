@@ -70,8 +70,10 @@ impl Figure {
     /// The least and the most that it can be in a trial: the same but for a latency of which transactions that were never
     /// answered leave bounds. `None` when it is not known, and for a latency without an upper bound.
     pub(crate) fn within(self, trial: &Trial<'_>) -> Option<[f64; 2]> {
-        if let Self::Latency(percent) = self {
-            return trial.summary.latency.percentile_within(percent);
+        match self {
+            Self::Latency(percent) => return trial.summary.latency.percentile_within(percent),
+            Self::Mean => return trial.summary.latency.mean_within(),
+            _ => {}
         }
         let value = match self.value(&trial.summary) {
             Some((_, true)) => None,
@@ -119,11 +121,18 @@ impl Figure {
         digest.complete(point).map(in_round).collect()
     }
 
-    /// The figure of each complete trial with its time; `None` when it is not known exactly in one of them.
-    pub(crate) fn in_time(self, digest: &Digest<'_>, point: &Point<'_>) -> Option<Vec<TimedValue>> {
+    /// The least and the most that the figure can be in each complete trial, with its time; `None` when it is not known in
+    /// one of them, or only as a bound.
+    pub(crate) fn in_time(
+        self,
+        digest: &Digest<'_>,
+        point: &Point<'_>,
+    ) -> Option<Vec<[TimedValue; 2]>> {
         let timed = |trial: &Trial<'_>| {
+            let is_bound = self.value(&trial.summary).is_some_and(|it| it.1);
+            let ends = self.within(trial).filter(|_| !is_bound)?;
             let time_s = trial.measured()[0]?.as_duration().as_secs_f64();
-            Some(TimedValue { time_s, value: self.of(trial)? })
+            Some(ends.map(|value| TimedValue { time_s, value }))
         };
         digest.complete(point).map(timed).collect()
     }

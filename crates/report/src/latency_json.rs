@@ -26,10 +26,12 @@ pub(crate) fn latency(latency: &Latency) -> Value {
 }
 
 pub(crate) fn lower_bounds(latency: &Latency) -> Vec<String> {
-    let bounds = latency.percentiles.iter().filter(|(_, bounds)| !bounds.is_exact());
-    let percentiles = bounds.map(|(percent, _)| format!("{}_ns", percentile_name(*percent)));
-    let others = ["mean_ns", "max_ns"].into_iter().filter(|_| latency.unanswered > 0);
-    others.map(str::to_owned).chain(percentiles).collect()
+    let percentiles = latency.percentiles.iter().map(|(percent, _)| {
+        (format!("{}_ns", percentile_name(*percent)), latency.percentile(*percent).1)
+    });
+    let others = [("mean_ns", latency.mean().1), ("max_ns", latency.max().1)];
+    let all = others.map(|(name, is_bound)| (name.to_owned(), is_bound)).into_iter();
+    all.chain(percentiles).filter(|(_, is_bound)| *is_bound).map(|(name, _)| name).collect()
 }
 
 /// Percentiles by their names; a value that is not known is null.

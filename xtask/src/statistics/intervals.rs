@@ -80,7 +80,7 @@ const FIGURES: [(&str, &str, &str); 5] = [
     ("p99", "/latency/percentiles/p99_ns", "p99_ns"),
 ];
 
-/// Light and heavy load, few and many transactions, for a short and a long time.
+/// Light and heavy load, few and many transactions, for a short and a long time; ten intervals or more.
 fn queues() -> Vec<Case> {
     let queues = [(2_000.0, 0.5), (2_000.0, 0.8), (100.0, 0.5), (100.0, 0.8), (100.0, 0.9)];
     let of = |(server_per_s, part)| {
@@ -88,7 +88,9 @@ fn queues() -> Vec<Case> {
             let queue = Queue { server_per_s, part };
             let name = format!("{seconds} s at {part} of {server_per_s} a second");
             Case::new(name, move |seed| {
-                let trial = queue.trial(&format!("time = \"{seconds}s\""), seed)?;
+                let interval_ms = if seconds == 2 { 200 } else { 1_000 };
+                let load = format!("time = \"{seconds}s\"\ninterval = \"{interval_ms}ms\"");
+                let trial = queue.trial(&load, seed)?;
                 let mut seen = Seen::default();
                 for (figure, _, key) in FIGURES {
                     let interval = interval(&trial["confidence_intervals"][key], ["low", "high"]);

@@ -144,8 +144,8 @@ fn of_values(
     let reason = || match matched.is_interleaved() {
         true => "there is no round in which both ran to their end".to_owned(),
         false if is_bounded => format!(
-            "{} is known only within bounds in a trial, because transactions were never answered; trials of a single run \
-             are compared over time by exact figures alone",
+            "{} is known only within wide bounds in a trial, because transactions were never answered; trials of a single \
+             run are not compared by those",
             figure.name()
         ),
         false => "it is zero in a trial, and a ratio to zero is none".to_owned(),
@@ -229,12 +229,19 @@ fn independent(
         };
         return of_parts(&values(&sides[0]), &values(&sides[1]));
     }
-    let timed = |points: &[RunPoint<'_, '_>]| -> Option<Vec<TimedValue>> {
+    let timed = |points: &[RunPoint<'_, '_>]| -> Option<[Vec<TimedValue>; 2]> {
         let runs = points.iter().map(|it| figure.in_time(it.digest, it.point));
-        Some(runs.collect::<Option<Vec<_>>>()?.concat())
+        let all = runs.collect::<Option<Vec<_>>>()?.concat();
+        Some([0, 1].map(|end| all.iter().map(|ends| ends[end]).collect()))
     };
     let [baseline, candidate] = [&matched.points[0], &matched.points[1]].map(|it| timed(it));
-    compare_over_time(&baseline?, &candidate?, 0.0).map(from_ratio)
+    let (baseline, candidate) = (baseline?, candidate?);
+    let low = compare_over_time(&baseline[1], &candidate[0], 0.0)?;
+    if !sides.iter().any(has_bounds) {
+        return Some(from_ratio(low));
+    }
+    let high = compare_over_time(&baseline[0], &candidate[1], 0.0)?;
+    Some(from_ratio(Comparison::between(low, high, 0.0)))
 }
 
 /// Whether a figure of a side is known only within bounds.
