@@ -98,16 +98,20 @@ impl Conclusion {
         short.unwrap_or_else(|| self.text())
     }
 
+    /// What is compared with another.
+    pub(crate) fn candidate(&self) -> Option<String> {
+        let named = self.values.iter().find(|(name, _)| *name == "candidate");
+        named.map(|(_, value)| template::show(value))
+    }
+
     /// Of two that were compared, how many times the figure of one is that of the other, and what that is.
     pub(crate) fn multiple(&self) -> Option<(String, String)> {
         let of = |name: &str| self.values.iter().find(|(known, _)| *known == name).map(|it| &it.1);
         let change =
             of("change").or_else(|| of("least_change").filter(|_| of("most_change").is_none()));
         let Some(Value::Change(change)) = change else { return None };
-        let [candidate, baseline, figure] =
-            ["candidate", "baseline", "figure"].map(|name| of(name).map(template::show));
-        let (candidate, baseline) = (candidate?, baseline?);
-        let what = format!("the {} of {baseline}: {candidate}", figure?);
+        let [baseline, figure] = ["baseline", "figure"].map(|name| of(name).map(template::show));
+        let what = format!("the {} of {}", figure?, baseline?);
         Some((format!("{} times", crate::number::number(1.0 + change)), what))
     }
 

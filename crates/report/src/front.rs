@@ -8,7 +8,7 @@ use analysis::Validity;
 
 use crate::conclusion::Code;
 use crate::digest::Digest;
-use crate::document::{Block, Content, Section, Weight};
+use crate::document::{Block, Card, Content, Section, Weight};
 use crate::plots::{over_run, over_time};
 use crate::reading::Reading;
 
@@ -28,7 +28,13 @@ pub(crate) fn summary<'d>(reading: &'d Reading<'d>) -> Section<'d> {
     }
     let care = care(reading);
     let care = (!care.is_empty()).then(|| Block::new(Weight::Page, Content::Care(care)));
-    let cards = cards::all(reading);
+    let mut cards = cards::all(reading);
+    if let (true, [workload]) = (is_alone(digest), &digest.workloads()[..])
+        && let Some([_, latency]) = over_run::cards(digest, &reading.sweeps, workload)
+    {
+        let title = latency.title.split_once(": ").map_or("", |(_, title)| title).to_owned();
+        cards.push(Card { title, ..cards::of_chart(digest, workload, latency) });
+    }
     let has_plot = cards.iter().any(|card| card.chart.is_some());
     let cards = (!cards.is_empty()).then(|| Block::new(Weight::Page, Content::Cards(cards)));
     let section = section.with(care).with(cards).charts("f".to_owned(), only_load(digest));
@@ -61,6 +67,12 @@ pub(crate) fn care(reading: &Reading<'_>) -> Vec<String> {
     told.chain(one).collect()
 }
 
+/// Whether there is one workload, and neither a seek nor variants: its latency has room beside its throughput.
+fn is_alone(digest: &Digest<'_>) -> bool {
+    let has_variants = digest.points.iter().any(|point| point.variant.is_some());
+    digest.workloads().len() == 1 && !has_variants && digest.run.header.seek.is_none()
+}
+
 /// How many trials are valid, doubtful and invalid.
 pub(crate) fn verdicts(digest: &Digest<'_>) -> [usize; 3] {
     [Validity::Valid, Validity::Doubtful, Validity::Invalid]
@@ -74,7 +86,10 @@ pub(crate) fn latency<'d>(reading: &'d Reading<'d>) -> Section<'d> {
         let [_, latency] = over_run::cards(digest, &reading.sweeps, workload)?;
         Some(cards::of_chart(digest, workload, latency))
     };
-    let cards: Vec<_> = digest.workloads().into_iter().filter_map(card).collect();
+    let mut cards: Vec<_> = digest.workloads().into_iter().filter_map(card).collect();
+    if is_alone(digest) {
+        cards.clear();
+    }
     let is_open = digest.is_open();
     let title = if is_open { "Latency against the load" } else { "Latency against clients" };
     let cards = (!cards.is_empty()).then(|| Block::new(Weight::Page, Content::Cards(cards)));

@@ -21,9 +21,9 @@ use crate::{
 /// Every section; those with nothing to say are left out.
 const ALL: [for<'d> fn(&'d Reading<'d>) -> Section<'d>; 18] = [
     front::summary,
-    front::latency,
     compared::section,
     capacity,
+    front::latency,
     front::loads,
     conclusions,
     care,
@@ -231,7 +231,7 @@ fn ceilings<'d>(digest: &Digest<'_>) -> Section<'d> {
 fn as_text<'d>(reading: &'d Reading<'d>) -> Section<'d> {
     let digest = &reading.digest;
     let points = digest.points.iter().filter_map(|point| point_as_text(digest, point));
-    Section::new("text", "Figures as text").packed("in the layout of sysbench").with(points)
+    Section::new("text", "Text").packed("figures in the layout of sysbench").with(points)
 }
 
 /// The figures of a point in the layout of the tools that print text.
@@ -271,9 +271,7 @@ fn machine<'d>(reading: &'d Reading<'d>) -> Section<'d> {
     });
     let columns = Content::Columns([tables.collect(), Vec::new()]);
     let hint = "versions, settings, hardware";
-    Section::new("machine", "Machine and settings")
-        .folded(hint)
-        .with([Block::new(Weight::Report, columns)])
+    Section::new("machine", "Machine").folded(hint).with([Block::new(Weight::Report, columns)])
 }
 
 fn again<'d>(reading: &'d Reading<'d>) -> Section<'d> {

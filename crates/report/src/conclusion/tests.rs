@@ -241,8 +241,8 @@ fn every_link_leads_to_a_place_of_its_view() {
             let Some(place) = conclusion.place else { continue };
             assert!(page.contains(&format!("id=\"{}\"", place.id())), "{conclusion:?}");
             let anchor = match place.section() {
-                "results" => "#figures-in-full",
-                "ratios" => "#ratios-in-full",
+                "results" => "#figures",
+                "ratios" => "#ratios",
                 "capacity" => "#capacity",
                 "cost" => "#cost",
                 _ => "#warnings",

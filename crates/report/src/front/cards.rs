@@ -65,12 +65,12 @@ fn confirming<'s, 'a>(sought: &'s seek::Sought<'_, 'a>) -> Vec<&'s Trial<'a>> {
 
 /// The answers of variants, each in a card.
 fn compared(reading: &Reading<'_>) -> Vec<Card> {
-    let answers = reading.conclusions.iter().filter(|it| it.code.is_answer());
     let of = |it: &Conclusion| {
+        let title = it.candidate()?;
         let figures = it.multiple().into_iter().collect();
-        Card { figures, answers: vec![it.short()], ..Card::default() }
+        Some(Card { title, figures, answers: vec![it.short()], ..Card::default() })
     };
-    answers.map(of).collect()
+    reading.conclusions.iter().filter_map(of).collect()
 }
 
 fn of_workload(reading: &Reading<'_>, workload: &str) -> Option<Card> {
@@ -93,10 +93,10 @@ fn of_workload(reading: &Reading<'_>, workload: &str) -> Option<Card> {
         return Some(card);
     }
     let has_systems = points.iter().any(|point| point.system != best.system);
-    let of_system = if has_systems { format!("{}, ", best.system) } else { String::new() };
+    let of_system = if has_systems { format!(", {}", best.system) } else { String::new() };
     let load = load_text(best.clients, best.rate);
     let event = digest.event_of(workload).per_s();
-    let figure = (short(per_s(digest, best)), format!("{event} {of_system}at {load}"));
+    let figure = (short(per_s(digest, best)), format!("{event} at {load}{of_system}"));
     if let Some([chart, _]) = over_run::cards(digest, &reading.sweeps, workload) {
         let note = if has_systems { String::new() } else { latency_note(digest, &points) };
         return Some(Card { figures: vec![figure], chart: Some(chart), note, ..card });

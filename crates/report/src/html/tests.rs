@@ -21,6 +21,14 @@ fn check_well_formed(page: &str) -> Vec<String> {
     let style_end = body.find("</style>").unwrap();
     let style_start = body.find("<style>").unwrap() + "<style>".len();
     let body = format!("{}{}", &body[..style_start], &body[style_end..]);
+    let packed =
+        body.find("<script type=").map(|from| from..from + body[from..].find("</script>").unwrap());
+    let body = match packed {
+        Some(packed) => {
+            format!("{}{}", &body[..packed.start], &body[packed.end + "</script>".len()..])
+        }
+        None => body,
+    };
     let script = format!("<script>\n{SCRIPT}</script>\n");
     assert_eq!(body.matches(&script).count(), 1, "the page's own script");
     let body = body.replace(&script, "");
@@ -48,17 +56,41 @@ fn ids(page: &str) -> Vec<&str> {
     page.split(" id=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect()
 }
 
-/// Keeps a page for inspection when DYNO_SAMPLE_PAGES names a folder.
-fn keep(name: &str, page: &str) {
-    if let Some(folder) = std::env::var_os("DYNO_SAMPLE_PAGES") {
-        std::fs::write(std::path::Path::new(&folder).join(name), page).unwrap();
+/// Writes a page of every kind for inspection when DYNO_SAMPLE_PAGES names a folder.
+#[test]
+fn every_kind_of_run_has_a_page_of_its_own() {
+    use crate::history::tests::explained_runs;
+    let runs = [
+        ("systems", sample::run()),
+        ("sweep", sample::quick()),
+        ("repeated", sample::large()),
+        ("variants", sample::variants()),
+        ("open", sample::open()),
+        ("seek", sample::sought(20e6, 1.0, 1_024.0)),
+        ("seek-unknown", sample::sought(1e6, 1.0, 64.0)),
+        ("turns", sample::kept_turns(3)),
+        ("failed", sample::failed()),
+        ("stalled", sample::stalled()),
+        ("long", sample::long()),
+        ("watched", sample::watched()),
+        ("generators", sample::lost_generator()),
+        ("compared", sample::compared()),
+    ];
+    let mut pages: Vec<(&str, String)> =
+        runs.iter().map(|(name, run)| (*name, html(&Reading::new(run)))).collect();
+    pages.push(("history", explained_runs().html()));
+    for (name, page) in pages {
+        check_well_formed(&page);
+        if let Some(folder) = std::env::var_os("DYNO_SAMPLE_PAGES") {
+            std::fs::write(std::path::Path::new(&folder).join(name).with_extension("html"), page)
+                .unwrap();
+        }
     }
 }
 
 #[test]
 fn the_page_of_a_small_run_is_well_formed() {
     let page = crate::whole_html(&Reading::new(&sample::run()));
-    keep("small.html", &page);
     let tags = check_well_formed(&page);
     // Three plots and two cards for each of two workloads, three plots for each of eight trials.
     assert_eq!(tags.iter().filter(|tag| *tag == "figure").count(), 2 * 3 + 8 * 3 + 4);
@@ -68,14 +100,12 @@ fn the_page_of_a_small_run_is_well_formed() {
 #[test]
 fn the_page_of_a_run_that_lost_a_generator_is_well_formed() {
     let page = crate::whole_html(&Reading::new(&sample::lost_generator()));
-    keep("generators.html", &page);
     check_well_formed(&page);
 }
 
 #[test]
 fn the_page_of_an_open_loop_shows_offered_rates_and_service_times() {
     let page = crate::whole_html(&Reading::new(&sample::open()));
-    keep("open.html", &page);
     let tags = check_well_formed(&page);
     // Three plots and two cards of the workload, three plots for each of five trials.
     assert_eq!(tags.iter().filter(|tag| *tag == "figure").count(), 3 + 2 + 5 * 3);
@@ -94,7 +124,6 @@ fn the_page_of_an_open_loop_shows_offered_rates_and_service_times() {
 #[test]
 fn the_page_of_a_large_run_is_well_formed_and_bounded_in_size() {
     let page = crate::whole_html(&Reading::new(&sample::large()));
-    keep("large.html", &page);
     check_well_formed(&page);
     assert!(page.len() < 4 << 20, "{} bytes", page.len());
 }
@@ -102,7 +131,6 @@ fn the_page_of_a_large_run_is_well_formed_and_bounded_in_size() {
 #[test]
 fn the_page_of_one_system_is_well_formed() {
     let page = crate::whole_html(&Reading::new(&sample::quick()));
-    keep("quick.html", &page);
     check_well_formed(&page);
     // Labels of dots in latency against throughput are numbers of clients.
     assert!(page.contains("text-anchor=\"middle\">8</text>"));
@@ -112,7 +140,6 @@ fn the_page_of_one_system_is_well_formed() {
 #[test]
 fn systems_at_one_number_of_clients_stand_side_by_side() {
     let page = crate::whole_html(&Reading::new(&sample::compared()));
-    keep("compared.html", &page);
     check_well_formed(&page);
     assert!(page.contains("oltp_read_write: throughput of 16 clients"));
     assert!(!page.contains("throughput against clients"));
@@ -201,7 +228,6 @@ fn bounds_have_arrows_and_a_remark_in_every_plot() {
     let edges = &mut trial.end.as_mut().unwrap().edges;
     (0..answered).for_each(|_| edges.unsent.record(2_000_000_000));
     let page = crate::whole_html(&Reading::new(&run));
-    keep("bounds.html", &page);
     check_well_formed(&page);
     // Every percentile above the half is a bound; p50 is not: half were answered sooner.
     assert_eq!(page.matches("An arrow: this or more").count(), 1);
@@ -314,7 +340,6 @@ fn plots_that_leave_something_out_say_what() {
         "Shown are 6 of 16 points: 1 client; 16 clients; 128 clients. The table of results has percentiles of all."
     );
     let page = crate::whole_html(&reading);
-    keep("levels.html", &page);
     assert!(page.contains(percentiles));
 }
 
@@ -341,7 +366,6 @@ fn twelve_operations_have_twelve_kinds_of_lines() {
     }
     let reading = Reading::new(&run);
     let page = crate::whole_html(&reading);
-    keep("operations.html", &page);
     let mut figures = page.split("<figure");
     let spectrum = figures.find(|it| it.contains("1 client: latency by percentile")).unwrap();
     let spectrum = spectrum.split_once("aria-label").unwrap().1;
@@ -360,7 +384,6 @@ fn twelve_operations_have_twelve_kinds_of_lines() {
 #[test]
 fn plots_of_hosts_are_folded_but_for_the_one_that_shows_the_limit() {
     let page = crate::whole_html(&Reading::new(&sample::watched()));
-    keep("watched.html", &page);
     check_well_formed(&page);
     let parts = packed::parts(&html(&Reading::new(&sample::watched())));
     let trial = parts.iter().find(|part| part.contains("throughput over time")).unwrap();
@@ -442,7 +465,6 @@ fn every_plot_over_time_marks_the_servers_that_exited() {
         assert!(drawn.contains("<title>store-2 exited at 1.346 s: exit status: 1</title>"));
     }
     let page = crate::whole_html(&reading);
-    keep("member-exits.html", &page);
     check_well_formed(&page);
 }
 
@@ -466,7 +488,6 @@ fn loads_with_single_trials_have_bars_on_plots() {
 fn the_page_of_a_history_is_well_formed() {
     use crate::history::tests::explained_runs;
     let page = explained_runs().html();
-    keep("history.html", &page);
     let tags = check_well_formed(&page);
     // Throughput and four percentiles.
     assert_eq!(tags.iter().filter(|tag| *tag == "figure").count(), 5);

@@ -22,7 +22,7 @@ pub(super) fn section<'d>(reading: &'d Reading<'d>) -> Section<'d> {
 
 /// The same with all figures, and how they were computed.
 pub(super) fn in_full<'d>(reading: &'d Reading<'d>) -> Section<'d> {
-    let mut section = Section::new("ratios", "Ratios in full");
+    let mut section = Section::new("ratios", "Ratios");
     section = section.folded("noise floor, rounds to decide, where differences come from");
     for (at, group) in reading.groups().iter().enumerate() {
         let workloads = reading.digest.workloads().into_iter();
