@@ -376,6 +376,9 @@ pub(crate) struct ReportArgs {
     /// Folder for the files of the report [default: the folder of the run].
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) out: Option<PathBuf>,
+    /// Write every plot as an SVG file of its own into this folder, with its title, the systems and the machine.
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) plots: Option<PathBuf>,
     /// Fail (exit code 1) when a trial is doubtful or invalid.
     #[arg(long)]
     pub(crate) strict: bool,
@@ -416,6 +419,9 @@ pub(crate) struct CompareArgs {
     /// Format of the comparison on standard output.
     #[arg(long, value_enum, default_value_t = ComparisonFormat::Text)]
     pub(crate) format: ComparisonFormat,
+    /// Write the comparison as a page too, which has its ratios drawn.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) page: Option<PathBuf>,
 }
 
 /// A view of a history for standard output.

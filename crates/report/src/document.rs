@@ -168,6 +168,29 @@ pub(crate) struct TrialPart<'d> {
     pub(crate) blocks: Vec<Block<'d>>,
 }
 
+impl Document<'_> {
+    /// Every plot, those of trials included.
+    pub(crate) fn charts(&self) -> Vec<Chart> {
+        let mut all = Vec::new();
+        self.sections.iter().for_each(|section| collect(&section.blocks, &mut all));
+        all
+    }
+}
+
+fn collect(blocks: &[Block<'_>], all: &mut Vec<Chart>) {
+    for block in blocks {
+        match &block.content {
+            Content::Charts { charts, .. } => all.extend(charts.iter().cloned()),
+            Content::Cards(cards) => all.extend(cards.iter().filter_map(|card| card.chart.clone())),
+            Content::Columns(columns) => columns.iter().for_each(|column| collect(column, all)),
+            Content::Trials(trials) => {
+                (0..trials.count).for_each(|at| collect(&(trials.get)(at).blocks, all));
+            }
+            _ => {}
+        }
+    }
+}
+
 impl<'d> Section<'d> {
     pub(crate) fn new(id: &'static str, title: impl Into<String>) -> Self {
         let (place, hint) = (Place::Open, String::new());

@@ -33,6 +33,17 @@ pub fn html(reading: &Reading<'_>) -> String {
     page(&document(reading))
 }
 
+/// The style of plots in files: that of pages, in light colours.
+pub(crate) fn light_style() -> String {
+    let style = frame::STYLE;
+    let dark = style.find("@media (prefers-color-scheme: dark)").unwrap_or(style.len());
+    let after = style[dark..].find("\n}\n").map_or(style.len(), |end| dark + end + 3);
+    let light = format!("{}{}", &style[..dark], &style[after..]);
+    // What is for narrow windows and for print is not for files.
+    let end = light.find("/* Plots are smaller").unwrap_or(light.len());
+    light[..end].replace("color-scheme: light dark;", "")
+}
+
 /// The page with everything that it makes when it is opened.
 #[cfg(test)]
 pub(crate) fn whole_html(reading: &Reading<'_>) -> String {
@@ -45,8 +56,9 @@ pub(crate) fn whole_html(reading: &Reading<'_>) -> String {
 
 pub(crate) fn page(document: &Document<'_>) -> String {
     let Head { title, under_test, .. } = &document.head;
-    let mut page =
-        Page { under_test, out: opening(&escape(&caption(title, under_test))), ..Page::default() };
+    let has_warnings = document.sections.iter().any(|section| section.id == "care");
+    let out = opening(&escape(&caption(title, under_test)));
+    let mut page = Page { under_test, has_warnings, out, ..Page::default() };
     page.out.push_str(&first::head(document));
     page.out.push_str("<main>\n");
     document.sections.iter().for_each(|it| page.section(it));
@@ -66,6 +78,7 @@ pub(crate) fn page(document: &Document<'_>) -> String {
 pub(super) struct Page<'p> {
     /// The systems under test, for tables without a caption of their own.
     under_test: &'p str,
+    has_warnings: bool,
     out: String,
     /// What is made when it is opened.
     parts: Vec<String>,
@@ -135,7 +148,7 @@ impl Page<'_> {
                     self.out.push_str(&format!("<h3>{}</h3>\n", escape(text)));
                 }
                 Content::Cause(text) => self.out.push_str(&first::cause(text)),
-                Content::Care(lines) => self.out.push_str(&first::care(lines)),
+                Content::Care(lines) => self.out.push_str(&first::care(lines, self.has_warnings)),
                 Content::Cards(cards) => self.out.push_str(&first::cards(cards, id)),
                 Content::Table { caption, table, fold } => {
                     let caption = caption.as_deref().unwrap_or(self.under_test);
@@ -208,7 +221,9 @@ const TRIALS_HEAD: &str = "<p class=\"filter\" role=\"group\" aria-label=\"Filte
      <th scope=\"col\">why</th></tr></thead>\n<tbody>\n";
 
 fn folded(table: &Table, caption: &str, fold: Fold) -> String {
-    let is_open = fold == Fold::Open || (fold == Fold::Long && table.rows() <= OPEN_ROWS_MAX);
+    let is_open = caption.is_empty()
+        || fold == Fold::Open
+        || (fold == Fold::Long && table.rows() <= OPEN_ROWS_MAX);
     if is_open {
         return table.html(caption);
     }
@@ -265,9 +280,9 @@ fn places(places: &[String]) -> String {
 fn source(title: Option<&str>, text: &str) -> String {
     let text = escape(text);
     match title {
-        None => format!("<pre><code>{text}</code></pre>\n"),
+        None => format!("<pre tabindex=\"0\"><code>{text}</code></pre>\n"),
         Some(title) => format!(
-            "<details><summary>{}</summary>\n<pre><code>{text}</code></pre>\n</details>\n",
+            "<details><summary>{}</summary>\n<pre tabindex=\"0\"><code>{text}</code></pre>\n</details>\n",
             escape(title)
         ),
     }

@@ -91,4 +91,4 @@ pub use terminal::{full_summary, summary};
 pub use verdict::Verdict;
 pub use visible::visible;
 pub use wrap::fold;
-pub use write::{ReportError, write_all};
+pub use write::{ReportError, write_all, write_plots};

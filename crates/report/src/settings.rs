@@ -89,13 +89,23 @@ pub(crate) fn whole_machine(run: &Run) -> String {
     let environment = &run.header.environment;
     let cpu = &environment.cpu;
     let cpus = match cpu.threads {
-        Some(threads) if !cpu.model.is_empty() => format!("{threads} x {}", cpu.model),
+        Some(threads) if !cpu.model.is_empty() => {
+            format!("{threads} x {}", short_model(&cpu.model))
+        }
         _ => cpu.model.clone(),
     };
     let system = &environment.system;
     let parts = [Some(cpus), system.os.clone(), system.virtualization.clone()];
     let known = parts.into_iter().flatten().filter(|part| !part.is_empty());
     known.collect::<Vec<_>>().join(", ")
+}
+
+/// The model of a CPU without what says nothing.
+fn short_model(model: &str) -> String {
+    let model = ["(R)", "(TM)", " Processor", " CPU"]
+        .iter()
+        .fold(model.to_owned(), |model, it| model.replace(it, ""));
+    model.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// What is known of the machine and stays the same from run to run.

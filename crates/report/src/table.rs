@@ -286,7 +286,7 @@ fn blocks(percent: &str) -> String {
 fn sign(remark: &str) -> &'static str {
     match remark {
         "" | "valid" => "",
-        _ if remark.ends_with("doubtful") => "?",
+        _ if remark.split(", ").all(|part| part.ends_with("doubtful")) => "?",
         _ => "x",
     }
 }

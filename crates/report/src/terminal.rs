@@ -236,7 +236,7 @@ fn answers(reading: &Reading<'_>) -> String {
 
 fn sentences(reading: &Reading<'_>, is_told: impl Fn(Code) -> bool) -> String {
     let told = reading.conclusions.iter().filter(|it| it.code.is_answer() && is_told(it.code));
-    told.map(Conclusion::short).collect::<Vec<_>>().join(" ")
+    told.map(Conclusion::text).collect::<Vec<_>>().join(" ")
 }
 
 fn doubts(reading: &Reading<'_>) -> Vec<String> {

@@ -1,5 +1,6 @@
 //! Writes the views to files next to the record.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
@@ -7,6 +8,7 @@ use std::thread::{self, ScopedJoinHandle};
 
 use record::{Dyno, RecordSize, replace_whole, sync_folder};
 
+use crate::document::Head;
 use crate::generators;
 use crate::reading::Reading;
 use crate::sections::document;
@@ -63,6 +65,36 @@ pub fn write_all(
     written.into_iter().collect::<Result<(), ReportError>>()?;
     sync_folder(folder).map_err(|cause| ReportError { path: folder.to_path_buf(), cause })?;
     Ok(folder.join(PAGE))
+}
+
+/// Writes every plot of a run as an SVG file of its own into `folder`, named by its title.
+///
+/// # Errors
+/// When a file cannot be written.
+pub fn write_plots(reading: &Reading<'_>, folder: &Path) -> Result<(), ReportError> {
+    let failed = |cause| ReportError { path: folder.to_path_buf(), cause };
+    std::fs::create_dir_all(folder).map_err(failed)?;
+    let document = document(reading);
+    let Head { title, whole_machine, started, .. } = &document.head;
+    let date = started.strftime("%-d %b %Y %H:%M UTC").to_string();
+    let about = [title.as_str(), whole_machine.as_str(), &date].join(" \u{b7} ");
+    // Dark colours are those of pages, and media queries would choose them.
+    let style = crate::html::light_style();
+    let mut names = BTreeSet::new();
+    for chart in document.charts() {
+        let plain = |c: char| if c.is_alphanumeric() || c == '.' { c } else { '-' };
+        let name: String = chart.title.chars().map(plain).collect();
+        let name = name.split('-').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-");
+        let mut unique = name.clone();
+        for number in 2.. {
+            if names.insert(unique.clone()) {
+                break;
+            }
+            unique = format!("{name}-{number}");
+        }
+        write(&folder.join(format!("{unique}.svg")), &chart.file(&about, &style))?;
+    }
+    Ok(())
 }
 
 /// Replaces a view as a whole: a browser never loads half a page, and a link in a record of other people is not

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Result, anyhow};
+use anyhow::{Context, Result, anyhow};
 use record::Run;
 use report::{Criteria, Digest, Outcome, RunComparison, Selection, Threshold};
 
@@ -45,6 +45,10 @@ pub(crate) fn run(args: &CompareArgs) -> Result<ExitCode> {
     };
     let compared = RunComparison::new(&selections(&baseline), &selections(&candidate), criteria)
         .map_err(|refusal| WrongArgument(refusal.to_string()))?;
+    if let Some(page) = &args.page {
+        fs::write(page, compared.html())
+            .with_context(|| format!("cannot write {}", page.display()))?;
+    }
     super::print(&match args.format {
         ComparisonFormat::Text => compared.text(super::output_width()),
         ComparisonFormat::Markdown => compared.markdown(),

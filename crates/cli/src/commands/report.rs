@@ -27,6 +27,9 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
         None => args.trial.is_none().then_some(&folder),
     };
     let validity = show(&run, args.format, args.full, out)?;
+    if let Some(folder) = &args.plots {
+        report::write_plots(&Reading::new(&run), folder)?;
+    }
     let is_damaged =
         run.plan_damage.is_some() || run.trials.iter().any(|trial| trial.damage.is_some());
     let code = match run.status {

@@ -82,6 +82,27 @@ impl Code {
             Self::Measured => "{load}[, {score} {score_name}]",
             Self::SlowestQueries => "The longest: {queries}",
             Self::NotBelieved => "Not to be believed: every trial is invalid ({why})",
+            Self::Faster => "Faster: {figure} {change} (95 %: {low} to {high})[, {repeated}]",
+            Self::Slower => "Slower: {figure} {change} (95 %: {low} to {high})[, {repeated}]",
+            Self::FasterUnderLoads => {
+                "Faster under {decided} of {loads} loads: {figure} {least_change}[ to {most_change}]\
+                 [; slower under {opposite}][, {repeated}]"
+            }
+            Self::SlowerUnderLoads => {
+                "Slower under {decided} of {loads} loads: {figure} {least_change}[ to {most_change}]\
+                 [; faster under {opposite}][, {repeated}]"
+            }
+            Self::NoDifference => "No difference larger than {largest} in {figure}[, {repeated}]",
+            Self::SlightlyFaster | Self::SlightlySlower => {
+                "Perhaps by less than matters: {figure} {least_change} (95 %: {low} to {high})[, {repeated}]"
+            }
+            Self::Undecided => {
+                "Not decided: {figure} {least_change}[ to {most_change}][ (95 %: {low} to {high})]\
+                 [ under {loads} loads (95 %: {lowest} to {highest})][, {repeated}]"
+            }
+            Self::NotRepeated => {
+                "Not known: one measurement of each shows no difference ({figure} {least_change}[ to {most_change}])"
+            }
             Self::TrialsDoubtful => "{doubtful} of {trials:trial|trials} doubtful: {why}",
             Self::TrialsInvalid => "{invalid} of {trials:trial|trials} invalid: {why}",
             Self::RunDoubtful => "The run as a whole: {why}",

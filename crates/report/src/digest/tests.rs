@@ -204,7 +204,7 @@ fn a_server_that_exited_stands_in_every_view() {
         assert!(!view.contains("store-1 (exit"), "it exited after the load: {view}");
     }
     let page = crate::whole_html(&reading);
-    assert!(page.contains("<pre><code>out of &lt;space&gt;</code></pre>"), "{page}");
+    assert!(page.contains("<pre tabindex=\"0\"><code>out of &lt;space&gt;</code></pre>"), "{page}");
     let json: serde_json::Value = serde_json::from_str(&crate::json(&reading)).unwrap();
     let exits = &json["trials"][0]["member_exits"];
     assert_eq!(exits[0]["at_ns"], 2_345_678_901_u64);

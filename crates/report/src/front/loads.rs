@@ -89,7 +89,8 @@ fn figures(
         shown(number(events)),
         interval.map_or(UNKNOWN.to_owned(), |it| relative(&it, events)),
     ];
-    row.extend(has_queries.then(|| shown(number(queries))));
+    let is_other = (queries - events).abs() > SAME * events;
+    row.extend(has_queries.then(|| if is_other { shown(number(queries)) } else { String::new() }));
     if has_score {
         let of = |summary: &Summary| summary.scores.first().map_or(0.0, |score| score.value);
         row.push(digest.estimate(point, of).map_or(UNKNOWN.to_owned(), |it| number(it.median)));

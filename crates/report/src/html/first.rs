@@ -76,11 +76,10 @@ pub(super) fn cause(text: &str) -> String {
     format!("<p class=\"cause\">{}</p>\n", escape(text))
 }
 
-pub(super) fn care(lines: &[String]) -> String {
+pub(super) fn care(lines: &[String], has_warnings: bool) -> String {
+    let link = if has_warnings { " <a href=\"#care\">All warnings</a>" } else { "" };
     let text = lines.iter().map(|line| escape(line)).collect::<Vec<_>>().join(" ");
-    format!(
-        "<p class=\"read-first\"><b>Read first.</b> {text} <a href=\"#care\">All warnings</a></p>\n"
-    )
+    format!("<p class=\"read-first\"><b>Read first.</b> {text}{link}</p>\n")
 }
 
 /// The plots of cards have ids that begin with `id`.

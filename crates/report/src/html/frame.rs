@@ -1,6 +1,6 @@
 //! What every page begins and ends with.
 
-const STYLE: &str = include_str!("style.css");
+pub(crate) const STYLE: &str = include_str!("style.css");
 pub(super) const SCRIPT: &str = include_str!("page.js");
 
 /// A page up to its body; the title is escaped.

@@ -12,7 +12,7 @@ pub(super) fn element(parts: &[String]) -> String {
     if parts.is_empty() {
         return String::new();
     }
-    let mut packed = DeflateEncoder::new(Vec::new(), Compression::default());
+    let mut packed = DeflateEncoder::new(Vec::new(), Compression::best());
     let text = serde_json::to_string(parts).unwrap_or_default();
     // Writing to memory does not fail.
     let bytes =

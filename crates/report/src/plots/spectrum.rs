@@ -8,7 +8,7 @@ use measure::{LatencyHistogram, sum};
 use super::over_run::{Context, LINES_MAX, WHOLE_ROW, load_of};
 use crate::digest::Point;
 use crate::number::several;
-use crate::svg::{Axis, Chart, Dot, Scale, Series, Size, Unit, Width};
+use crate::svg::{Axis, Chart, Dot, Scale, Series, Size, Unit};
 
 /// Steps along the percentile axis.
 const SPECTRUM_STEPS: u32 = 96;
@@ -170,6 +170,7 @@ fn spectrum_dots(histogram: &LatencyHistogram, far: f64) -> Vec<Dot> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::svg::Width;
 
     #[test]
     fn lines_of_other_lengths_share_their_places_up_to_their_own_ends() {

@@ -7,10 +7,11 @@ use super::damaged::is_counted;
 use super::sides::{Matched, RunPoint, SIDES};
 use super::{Row, RunComparison};
 use crate::conclusion::{self, Conclusion};
-use crate::document::{Section, Weight};
+use crate::document::{Block, Card, Content, Document, Fold, Head, Section, Weight};
+use crate::figure::Figure;
 use crate::noise_floor;
 use crate::number::{percent, several};
-use crate::table::Table;
+use crate::table::{Ratio, Table};
 
 const NOTE: &str = "Ratios are those of the candidate to the baseline, of geometric means; with \"rounds\" the \
                     geometric mean of the ratios of rounds that measured both in turn. Faster, slower, more and \
@@ -20,17 +21,97 @@ const NOTE: &str = "Ratios are those of the candidate to the baseline, of geomet
 
 pub(super) fn sections(compared: &RunComparison<'_, '_>) -> Vec<Section<'static>> {
     let all = [
+        conclusions(compared),
+        checks(compared),
         sides(compared),
         damaged(compared),
         differences(compared),
         verdicts(compared),
         super::variance::section(compared),
         crashes(compared),
-        checks(compared),
         unmatched(compared),
-        conclusions(compared),
     ];
     all.into_iter().filter(|section| !section.is_empty()).collect()
+}
+
+/// The same as a page, whose first screen has the answers, the ratios drawn beside 1, and what differs besides.
+pub(super) fn document(compared: &RunComparison<'_, '_>) -> Document<'static> {
+    let of = |it: &Conclusion| Card {
+        title: it.candidate().unwrap_or_default(),
+        figures: it.multiple().into_iter().collect(),
+        answers: vec![it.short()],
+        ..Card::default()
+    };
+    let cards: Vec<Card> = super::conclusion::all(compared).iter().map(of).collect();
+    let cards = (!cards.is_empty()).then(|| Block::new(Weight::Page, Content::Cards(cards)));
+    let all = [
+        Section::new("summary", "Summary").with(cards),
+        checks(compared),
+        forest(compared),
+        differences(compared),
+        verdicts(compared).folded("every figure of both sides"),
+        super::variance::section(compared).folded("between runs, between trials and within them"),
+        crashes(compared).folded("of both sides"),
+        sides(compared).folded("the runs, and how many of their trials count"),
+        damaged(compared),
+        unmatched(compared),
+    ];
+    let names = compared.sides.systems.iter().map(|systems| system(*systems));
+    let title = format!("Baseline and candidate: {}", names.collect::<Vec<_>>().join("; "));
+    let head = Head { title, ..Head::default() };
+    Document { head, sections: all.into_iter().filter(|section| !section.is_empty()).collect() }
+}
+
+/// The ratios of throughput, a latency and what thresholds ask for, drawn beside 1.
+fn forest(compared: &RunComparison<'_, '_>) -> Section<'static> {
+    let mut table = Table::new().words("workload").words("load").words("figure");
+    table = table
+        .ratios("ratio to the baseline (95 %)")
+        .words("verdict")
+        .numbers("candidate / baseline");
+    let mut before = None;
+    let latency = Figure::latency_of(&compared.sides.percentiles());
+    let is_asked = |row: &&Row| {
+        let mut thresholds = compared.criteria.thresholds.iter();
+        let is_first = [Figure::Throughput, latency].contains(&row.figure);
+        !row.figure.is_part() && (is_first || thresholds.any(|it| it.figure == row.figure))
+    };
+    for row in compared.rows.iter().filter(is_asked) {
+        let place = compared.place(row);
+        let is_new = before.replace(row.matched) != Some(row.matched);
+        let name = |name: String| if is_new { name } else { String::new() };
+        let ratio = row.found.as_ref().map_or_else(
+            |_| Ratio::default(),
+            |found| {
+                let ends = found
+                    .contrast
+                    .has_interval()
+                    .then(|| found.interval(0.95).map(|end| 1.0 + end));
+                Ratio {
+                    value: Some(1.0 + found.change()),
+                    ends: ends.map(|[low, high]| (low, high)),
+                    floor: row.noise_floor,
+                }
+            },
+        );
+        let values = row.found.as_ref().map_or_else(
+            |_| "-".to_owned(),
+            |found| {
+                let [baseline, candidate] = found.values.map(|value| row.figure.show_alone(value));
+                format!("{candidate} / {baseline}")
+            },
+        );
+        table.row(vec![
+            name(place.workload.to_owned()),
+            name(place.load()),
+            row.figure.name(),
+            ratio.cell(),
+            row.text(),
+            values,
+        ]);
+    }
+    let table = Block::table(Weight::Page, Some(String::new()), table, Fold::Open);
+    Section::new("ratios", "Ratios").with(table)
 }
 
 fn sides(compared: &RunComparison<'_, '_>) -> Section<'static> {

@@ -12,8 +12,8 @@ const FIGURES: &str = "Latencies are those of transactions that were due in the 
 
 pub(super) fn section<'d>(reading: &'d Reading<'d>) -> Section<'d> {
     let digest = &reading.digest;
-    let mut section = Section::new("results", "Figures in full")
-        .folded("intervals of all figures, service times");
+    let mut section =
+        Section::new("results", "Figures").folded("intervals of all figures, service times");
     if digest.points.is_empty() {
         return section;
     }
