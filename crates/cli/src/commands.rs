@@ -31,11 +31,12 @@ use std::process::ExitCode;
 use anyhow::Result;
 use plan::Problems;
 use record::Dyno;
+use runner::{Cause, NothingMeasured};
 
 use crate::args::{Args, Command};
 use crate::output::{output_width, print, print_error, print_message};
 
-/// The exit code of a wrong plan or command line.
+/// The exit code of a wrong plan or command line, and of a run that failed before anything was measured.
 const USAGE: u8 = 2;
 
 pub(crate) fn dispatch(args: Args) -> Result<ExitCode> {
@@ -68,8 +69,23 @@ pub(crate) fn report_error(cause: &anyhow::Error) -> ExitCode {
         print_error(&problems.to_string());
         return ExitCode::from(USAGE);
     }
+    if let Some(nothing) = cause.downcast_ref::<NothingMeasured>() {
+        tell_nothing_measured(nothing);
+        return ExitCode::from(USAGE);
+    }
     print_message(&format!("error: {cause:#}"));
     if cause.is::<WrongArgument>() { ExitCode::from(USAGE) } else { ExitCode::FAILURE }
+}
+
+/// Each cause with its remedy, and where the log of a build is.
+fn tell_nothing_measured(nothing: &NothingMeasured) {
+    for Cause { what, remedy } in &nothing.causes {
+        print_message(&format!("error: {what}"));
+        remedy.iter().for_each(|remedy| print_message(&format!("  help: {remedy}")));
+    }
+    if let Some(folder) = &nothing.kept {
+        print_message(&format!("  log: {}", folder.display()));
+    }
 }
 
 #[derive(Debug)]

@@ -74,6 +74,11 @@ impl Experiment {
         &self.plan
     }
 
+    /// Whether there is one system and one workload, so that a message need not name them.
+    pub(crate) fn is_of_one_system(&self) -> bool {
+        self.systems.len() == 1 && self.workloads.len() == 1
+    }
+
     /// The scores, limits and mix of workload `index`, and remarks on a load of `clients` clients.
     pub(crate) fn rules(&self, index: usize, clients: usize) -> Rules {
         match &self.workloads[index] {

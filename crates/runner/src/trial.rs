@@ -37,6 +37,8 @@ use crate::{Event, Experiment, RunListener};
 
 pub(crate) struct TrialRun {
     pub(crate) status: TrialStatus,
+    /// Whether its load began.
+    pub(crate) has_begun: bool,
     /// Its record, for the phases after the load.
     pub(crate) recorder: TrialWriter,
     pub(crate) member_exits: MemberExits,
@@ -69,6 +71,7 @@ pub(crate) fn run(
     }
     let shortages = test_bed.shortages(&experiment.workloads[trial.workload], trial.clients);
     let (mut messages, mut member_exits) = (Messages::default(), MemberExits::default());
+    let mut has_begun = false;
     let end = if shortages.is_empty() {
         let before = test_bed.before_run();
         let limit = experiment.limit(trial);
@@ -100,6 +103,7 @@ pub(crate) fn run(
         let is_lost = is_connection_lost(&outcome);
         kept.note_member_exits()?;
         (messages, member_exits) = (kept.messages, mem::take(&mut kept.member_exits));
+        has_begun = kept.has_begun;
         let mut end = kept.end(outcome)?;
         let exited =
             if is_lost { test_bed.exited_with_its_connections() } else { test_bed.exited() };
@@ -114,7 +118,7 @@ pub(crate) fn run(
         TrialEnd::failed(all.join("; "))
     };
     recorder.finish(&end)?;
-    Ok(TrialRun { status: end.status, recorder, member_exits, messages })
+    Ok(TrialRun { status: end.status, has_begun, recorder, member_exits, messages })
 }
 
 /// Has other processes offer the load of a trial.
@@ -178,6 +182,7 @@ struct TrialRecorder<'a, 'b> {
     enough: Enough,
     listener: &'a mut dyn RunListener,
     phase: Option<PhaseTimer>,
+    has_begun: bool,
     measure_started: Option<Timestamp>,
     measure_ended: Option<Timestamp>,
     mark: Option<UsageMark>,
@@ -214,6 +219,7 @@ impl<'a, 'b> TrialRecorder<'a, 'b> {
             enough: Enough::new(load, steady_from),
             listener,
             phase: None,
+            has_begun: false,
             measure_started: None,
             measure_ended: None,
             mark: None,
@@ -334,7 +340,8 @@ impl TrialObserver for TrialRecorder<'_, '_> {
 
     fn begins(&mut self, phase: Phase, late_ns: Nanos) -> io::Result<()> {
         // First what has a time, because the rest takes some.
-        if self.phase.is_none() {
+        if !self.has_begun {
+            self.has_begun = true;
             self.writer.load_begins(before_now(late_ns)).map_err(io::Error::other)?;
         }
         self.close_phase(late_ns)?;

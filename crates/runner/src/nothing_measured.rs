@@ -1,0 +1,138 @@
+//! A run in which no load began: the causes, each told once, and what becomes of its folder.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use record::{RunWriter, TrialStatus};
+
+use crate::{Event, RunListener};
+
+/// The error of a run that failed before anything was measured. Its folder is removed, unless it holds a log.
+#[derive(Debug)]
+pub struct NothingMeasured {
+    /// At least one, each different from the others.
+    pub causes: Vec<Cause>,
+    /// The folder of the run when it has the log of a build.
+    pub kept: Option<PathBuf>,
+}
+
+/// What failed, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cause {
+    pub what: String,
+    pub remedy: Option<String>,
+}
+
+impl NothingMeasured {
+    pub(crate) fn of(causes: &[String]) -> Self {
+        Self { causes: causes.iter().map(|text| Cause::of(text)).collect(), kept: None }
+    }
+
+    /// Removes the folder of the run, if it has no log.
+    pub(crate) fn discarding(self, writer: RunWriter) -> Self {
+        let folder = writer.folder().to_path_buf();
+        let is_kept = has_log(&folder) || writer.discard().is_err();
+        Self { kept: is_kept.then_some(folder), ..self }
+    }
+}
+
+impl Cause {
+    /// Messages tell after a semicolon what to do. One of several lines ends with a log and stays whole.
+    pub fn of(text: &str) -> Self {
+        let (what, remedy) = match text.split_once("; ").filter(|_| !text.contains('\n')) {
+            Some((what, remedy)) => (what, Some(remedy.to_owned())),
+            None => (text, None),
+        };
+        Self { what: what.to_owned(), remedy }
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)?;
+        self.remedy.iter().try_for_each(|remedy| write!(f, "; {remedy}"))
+    }
+}
+
+impl fmt::Display for NothingMeasured {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let causes: Vec<String> = self.causes.iter().map(Cause::to_string).collect();
+        f.write_str(&causes.join("\n"))
+    }
+}
+
+impl std::error::Error for NothingMeasured {}
+
+/// Whether the log of a build is in a run's folder.
+fn has_log(folder: &Path) -> bool {
+    let entries = folder.read_dir().into_iter().flatten().flatten();
+    entries.into_iter().any(|entry| entry.path().extension().is_some_and(|it| it == "log"))
+}
+
+/// The failures of trials until the first load begins. They are not reported one by one, because a run without any load
+/// reports its causes at the end.
+#[derive(Debug, Default)]
+pub(crate) struct UntilFirstLoad {
+    has_begun: bool,
+    has_crashed: bool,
+    /// Trials whose end was not reported yet, by index and title.
+    unreported: Vec<(usize, String, TrialStatus)>,
+    causes: Vec<String>,
+}
+
+impl UntilFirstLoad {
+    /// Notes that a load has begun, so that the run has something to report.
+    pub(crate) fn load_begins(&mut self) {
+        self.has_begun = true;
+    }
+
+    /// Takes the failure of a trial before its load; returns whether it is to be reported now.
+    pub(crate) fn is_reported(
+        &mut self,
+        (index, title): (usize, &str),
+        status: &TrialStatus,
+        cause: Option<String>,
+    ) -> bool {
+        match status {
+            TrialStatus::Failed(reason) if !self.has_begun => {
+                let cause = cause.unwrap_or_else(|| reason.clone());
+                let is_same = |(_, _, status): &(_, _, TrialStatus)| matches!(status, TrialStatus::Failed(other) if other == reason);
+                if !self.unreported.iter().any(is_same) && !self.causes.contains(&cause) {
+                    self.causes.push(cause);
+                }
+                self.unreported.push((index, title.to_owned(), status.clone()));
+                false
+            }
+            TrialStatus::Crashed(_) => {
+                self.has_crashed = true;
+                true
+            }
+            _ => true,
+        }
+    }
+
+    /// Reports the trials that failed before this one, whose system and data are ready.
+    pub(crate) fn report(&mut self, current: (usize, &str), listener: &mut dyn RunListener) {
+        if self.unreported.is_empty() {
+            return;
+        }
+        for (index, title, status) in self.unreported.drain(..) {
+            listener.on_event(Event::TrialBegins { index, title: &title });
+            listener.on_event(Event::TrialEnds { status: &status, record: None });
+        }
+        listener.on_event(Event::TrialBegins { index: current.0, title: current.1 });
+    }
+
+    /// Why no load began in a run that has ended; `None` when one did, or a server crashed, whose trial has the log.
+    pub(crate) fn nothing_measured(
+        &self,
+        error: Option<&anyhow::Error>,
+    ) -> Option<NothingMeasured> {
+        if self.has_begun || self.has_crashed {
+            return None;
+        }
+        let mut causes = self.causes.clone();
+        causes.extend(error.map(|error| format!("{error:#}")));
+        (!causes.is_empty()).then(|| NothingMeasured::of(&causes))
+    }
+}
