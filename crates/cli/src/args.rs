@@ -237,7 +237,7 @@ pub(crate) struct BenchArgs {
     /// Latency percentiles in tables [default: 50,95,99,99.9].
     #[arg(long, value_name = "P,...", value_delimiter = ',')]
     pub(crate) percentiles: Vec<String>,
-    /// Action when the tables already exist [default: refuse].
+    /// Action when the tables already exist [default: match, which uses them if they are as asked for].
     #[arg(long, value_name = "ACTION", value_parser = EXISTING)]
     pub(crate) existing: Option<String>,
     /// Action on the data between trials [default: keep].
@@ -255,7 +255,7 @@ pub(crate) struct BenchArgs {
 pub(crate) struct PrepareArgs {
     #[command(flatten)]
     pub(crate) data: DataArgs,
-    /// Action when the tables already exist [default: refuse].
+    /// Action when the tables already exist [default: match, which uses them if they are as asked for].
     #[arg(long, value_name = "ACTION", value_parser = EXISTING)]
     pub(crate) existing: Option<String>,
 }
