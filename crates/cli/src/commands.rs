@@ -34,7 +34,7 @@ use record::Dyno;
 use runner::{Cause, NothingMeasured};
 
 use crate::args::{Args, Command};
-use crate::output::{output_width, print, print_error, print_message};
+use crate::output::{output_width, print, print_message, print_problems};
 
 /// The exit code of a wrong plan or command line, and of a run that failed before anything was measured.
 const USAGE: u8 = 2;
@@ -66,7 +66,7 @@ pub(crate) fn dispatch(args: Args) -> Result<ExitCode> {
 
 pub(crate) fn report_error(cause: &anyhow::Error) -> ExitCode {
     if let Some(problems) = cause.downcast_ref::<Problems>() {
-        print_error(&problems.to_string());
+        print_problems(&problems.to_string());
         return ExitCode::from(USAGE);
     }
     if let Some(nothing) = cause.downcast_ref::<NothingMeasured>() {

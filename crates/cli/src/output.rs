@@ -22,6 +22,16 @@ pub(crate) fn print_message(text: &str) {
     print_error(&report::fold(&plan::scrub(text), line_width(&stderr())));
 }
 
+/// The problems of a plan on standard error. Only their help is folded: marks below a line of the plan keep their place.
+pub(crate) fn print_problems(text: &str) {
+    for line in text.lines() {
+        match line.trim_start().starts_with("= help: ") {
+            true => print_message(line),
+            false => print_error(line),
+        }
+    }
+}
+
 /// Prints to standard output; a closed pipe, as with `head`, is not an error.
 pub(crate) fn print(text: &str) -> Result<()> {
     let mut out = stdout().lock();

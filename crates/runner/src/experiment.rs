@@ -42,6 +42,7 @@ impl Experiment {
 
     /// Reads the systems and workloads of a plan that has these problems.
     fn complete(mut plan: Plan, mut problems: Vec<Problem>) -> Result<Self, Problems> {
+        complete_kinds(&mut plan);
         let folder = &plan.source.folder;
         let systems = collect_valid(&plan.systems, &mut problems, |it| system::read(it, folder));
         let read =
@@ -51,6 +52,7 @@ impl Experiment {
         if problems.is_empty() {
             plan.unsuited = unsuited(&systems, &workloads);
             problems.extend(left_over(&plan, &systems));
+            problems.extend(without_method(&plan, &systems, &workloads));
             problems.extend(windows::shared_tables(&plan, &systems));
         }
         problems.extend(wrong_ceiling(&plan));
@@ -284,6 +286,31 @@ fn left_over(plan: &Plan, systems: &[Box<dyn System>]) -> Vec<Problem> {
     problems
 }
 
+/// Services with methods where neither the system nor a workload names one.
+fn without_method(
+    plan: &Plan,
+    systems: &[Box<dyn System>],
+    workloads: &[TrialWorkload],
+) -> Option<Problem> {
+    let is_unnamed =
+        |it: &TrialWorkload| matches!(it, TrialWorkload::Service(rpc) if !rpc.names_method());
+    let at = systems.iter().position(|system| system.lacks_method())?;
+    workloads.iter().find(|it| is_unnamed(it))?;
+    let options = &plan.systems[at].options;
+    let help = "end the URL in /package.Service/Method, or give the workload `method = \"package.Service/Method\"` \
+                (`--option method=...`)";
+    Some(options.problem("url", "the URL names no method to call", help))
+}
+
+/// Gives workloads that are named without their family, such as `oltp_read_write`, their whole names.
+fn complete_kinds(plan: &mut Plan) {
+    for workload in &mut plan.workloads {
+        if let Some(whole) = workload::whole_name(&workload.kind) {
+            workload.kind = whole;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -316,7 +343,7 @@ mod tests {
         assert_eq!(
             all,
             [
-                "\"marriadb\": `marriadb` is no kind of system",
+                "\"marriadb\": `marriadb` is not a known system",
                 "jornal: unknown key `jornal`",
                 "\"sysbench/oltp_reed\": unknown workload `sysbench/oltp_reed`",
                 "client: unknown key `client`",

@@ -353,7 +353,7 @@ impl<'a> TestBed<'a> {
         tell_notes(&progress, listener);
         let workload = &self.experiment.plan.workloads[index].name;
         let done = outcome
-            .map_err(|failure| limit.explain(failure))
+            .map_err(|failure| limit.explain(target.explain(failure)))
             .with_context(|| PhaseFailure { phase, workload: workload.clone() })?;
         let (loaded_again, loaded) = (progress.losses(), progress.loaded());
         Ok((PhaseRecord { loaded_again, loaded, ..timer.stop() }, done))

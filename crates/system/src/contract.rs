@@ -75,6 +75,11 @@ pub trait System: Send + Sync {
         Offer::Sql
     }
 
+    /// Whether it is a service of methods and names none, so that the workload has to.
+    fn lacks_method(&self) -> bool {
+        false
+    }
+
     /// Whether it runs within the process of its clients, so that other processes cannot reach it.
     fn is_embedded(&self) -> bool {
         false

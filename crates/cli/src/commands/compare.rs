@@ -126,7 +126,7 @@ fn named_run(text: &str) -> Result<NamedRun> {
     if is_run(folder) {
         return Ok(NamedRun { folder: folder.into(), system });
     }
-    let problem = if Path::new(folder).exists() { "is no run" } else { "does not exist" };
+    let problem = if Path::new(folder).exists() { "is not a run folder" } else { "does not exist" };
     let hint = "name the folder of a run, or one system of it as RUN:SYSTEM; `dyno list DIR` shows the runs below \
                 a folder";
     Err(anyhow!(WrongArgument(format!("{folder} {problem}: {hint}"))))
@@ -173,7 +173,10 @@ mod tests {
         );
         assert_eq!(read(path("odd:name,too")).unwrap(), [("odd:name,too".to_owned(), None)]);
         let message = read(path("empty")).unwrap_err().to_string();
-        assert!(message.contains("is no run") && message.contains("RUN:SYSTEM"), "{message}");
+        assert!(
+            message.contains("is not a run folder") && message.contains("RUN:SYSTEM"),
+            "{message}"
+        );
         assert!(
             read(format!("{one},nowhere")).unwrap_err().to_string().contains("nowhere does not")
         );

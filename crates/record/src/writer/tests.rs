@@ -528,7 +528,7 @@ fn a_newer_format_is_called_newer_and_not_damaged() {
 fn a_folder_without_a_run_is_reported() {
     let out = tempfile::tempdir().unwrap();
     let error = Run::open(out.path()).unwrap_err().to_string();
-    assert!(error.contains("is no run of dyno"), "{error}");
+    assert!(error.contains("is not a run folder"), "{error}");
 }
 
 #[test]
