@@ -119,6 +119,7 @@ fn with_command(mut error: clap::Error) -> clap::Error {
     if let Some((_, ours)) = COMMANDS.iter().find(|(name, _)| name == typed) {
         let ours = ContextValue::Strings(vec![(*ours).to_owned()]);
         error.insert(ContextKind::SuggestedSubcommand, ours);
+        error.remove(ContextKind::Usage);
     }
     error
 }
