@@ -1,6 +1,7 @@
 //! The subcommands, one file each.
 
 mod bench;
+mod built_in;
 mod catalogue;
 mod ceiling;
 mod compare;
@@ -12,6 +13,7 @@ mod experiment;
 mod generate;
 mod generator;
 mod history;
+mod init;
 mod list;
 mod manual;
 mod option_names;
@@ -43,6 +45,7 @@ pub(crate) fn dispatch(args: Args) -> Result<ExitCode> {
     match args.command {
         Command::Run(args) => run::run(args),
         Command::Bench(args) => bench::run(*args),
+        Command::Init(args) => init::run(&args),
         Command::Prepare(args) => data::prepare(*args),
         Command::Check(args) => data::check(*args),
         Command::Cleanup(args) => data::clean_up(*args),

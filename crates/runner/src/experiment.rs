@@ -117,6 +117,19 @@ impl Experiment {
         notes.chain(rounds).chain(self.baselines_again()).collect()
     }
 
+    /// The builds that a run has to make first, each with what it takes.
+    pub fn builds_to_come(&self) -> Vec<String> {
+        let named = self.plan.systems.iter().zip(&self.systems);
+        let command = |(plan, system): (&plan::SystemPlan, &Box<dyn System>)| {
+            let build = match &plan.build {
+                Some(command) => format!("built first, by `{command}`"),
+                None => system.build_to_come()?,
+            };
+            Some(format!("{}: {build}", plan.name))
+        };
+        named.filter_map(command).collect()
+    }
+
     /// The trials that are there for the noise floor.
     fn baselines_again(&self) -> impl Iterator<Item = String> {
         let systems = &self.plan.systems;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use record::{RunWriter, TrialStatus};
+use record::{RunStatus, RunWriter, TrialStatus};
 
 use crate::{Event, RunListener};
 
@@ -28,11 +28,15 @@ impl NothingMeasured {
         Self { causes: causes.iter().map(|text| Cause::of(text)).collect(), kept: None }
     }
 
-    /// Removes the folder of the run, if it has no log.
+    /// Removes the folder of the run, if it has no log; otherwise writes into it that the run failed.
     pub(crate) fn discarding(self, writer: RunWriter) -> Self {
         let folder = writer.folder().to_path_buf();
-        let is_kept = has_log(&folder) || writer.discard().is_err();
-        Self { kept: is_kept.then_some(folder), ..self }
+        let has_log = has_log(&folder);
+        let ended = match has_log {
+            true => writer.finish(&RunStatus::Failed(self.to_string())),
+            false => writer.discard(),
+        };
+        Self { kept: (has_log || ended.is_err()).then_some(folder), ..self }
     }
 }
 

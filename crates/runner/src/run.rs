@@ -271,19 +271,15 @@ impl<'a> Sequence<'a> {
             load => load?,
         };
         let processes = self.processes.as_mut().map(|it| &mut **it as &mut dyn LoadProcesses);
-        let TrialRun { mut status, has_begun, mut recorder, mut member_exits, messages } =
-            trial::run(
-                self.experiment,
-                trial,
-                (&mut test_bed, self.test_beds.names(&self.experiment.plan), processes),
-                (&ready, load),
-                self.writer,
-                self.stop,
-                listener,
-            )?;
-        if has_begun {
-            self.until_first_load.load_begins();
-        }
+        let TrialRun { mut status, mut recorder, mut member_exits, messages } = trial::run(
+            self.experiment,
+            trial,
+            (&mut test_bed, self.test_beds.names(&self.experiment.plan), processes),
+            (&ready, load),
+            (self.writer, &mut self.until_first_load),
+            self.stop,
+            listener,
+        )?;
         if test_bed.exited().is_none()
             && !self.stop.is_asked()
             && self.is_checked(trial)

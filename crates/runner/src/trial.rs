@@ -25,6 +25,7 @@ use crate::known_generators::KnownGenerators;
 use crate::load_end;
 use crate::load_processes::LoadProcesses;
 use crate::member_exits::MemberExits;
+use crate::nothing_measured::UntilFirstLoad;
 use crate::offer;
 use crate::phase_timer::{PhaseTimer, before_now};
 use crate::shared_trial::SharedTrial;
@@ -37,8 +38,6 @@ use crate::{Event, Experiment, RunListener};
 
 pub(crate) struct TrialRun {
     pub(crate) status: TrialStatus,
-    /// Whether its load began.
-    pub(crate) has_begun: bool,
     /// Its record, for the phases after the load.
     pub(crate) recorder: TrialWriter,
     pub(crate) member_exits: MemberExits,
@@ -51,7 +50,7 @@ pub(crate) fn run(
     trial: Trial,
     (test_bed, beside, processes): (&mut TestBed<'_>, Vec<String>, Option<&mut dyn LoadProcesses>),
     (ready, load): (&[PhaseRecord], Box<dyn Load>),
-    writer: &RunWriter,
+    (writer, until_first_load): (&RunWriter, &mut UntilFirstLoad),
     stop: &Stop,
     listener: &mut dyn RunListener,
 ) -> Result<TrialRun> {
@@ -71,7 +70,6 @@ pub(crate) fn run(
     }
     let shortages = test_bed.shortages(&experiment.workloads[trial.workload], trial.clients);
     let (mut messages, mut member_exits) = (Messages::default(), MemberExits::default());
-    let mut has_begun = false;
     let end = if shortages.is_empty() {
         let before = test_bed.before_run();
         let limit = experiment.limit(trial);
@@ -100,10 +98,12 @@ pub(crate) fn run(
                 Err(TrialError::Start { client: 0, clients: trial.clients, failure })
             }
         };
+        if kept.has_begun {
+            until_first_load.load_begins();
+        }
         let is_lost = is_connection_lost(&outcome);
         kept.note_member_exits()?;
         (messages, member_exits) = (kept.messages, mem::take(&mut kept.member_exits));
-        has_begun = kept.has_begun;
         let mut end = kept.end(outcome)?;
         let exited =
             if is_lost { test_bed.exited_with_its_connections() } else { test_bed.exited() };
@@ -118,7 +118,7 @@ pub(crate) fn run(
         TrialEnd::failed(all.join("; "))
     };
     recorder.finish(&end)?;
-    Ok(TrialRun { status: end.status, has_begun, recorder, member_exits, messages })
+    Ok(TrialRun { status: end.status, recorder, member_exits, messages })
 }
 
 /// Has other processes offer the load of a trial.

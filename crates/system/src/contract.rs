@@ -105,6 +105,11 @@ pub trait System: Send + Sync {
         Ok(())
     }
 
+    /// What [`System::provide`] still has to build, with how long that takes; `None` when nothing is to be built.
+    fn build_to_come(&self) -> Option<String> {
+        None
+    }
+
     /// Makes the system ready: starts managed servers, connects to external ones, and asks for the system's identity.
     /// Its files go below `scratch`; sessions keep to these timeouts. The listener is called several times a second;
     /// when it requests a stop, everything started so far is stopped too.

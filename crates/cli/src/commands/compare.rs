@@ -102,7 +102,8 @@ pub(super) fn part(option: &str, text: &str, allowed: &RangeInclusive<f64>) -> R
     let part = percent.filter(|percent| allowed.contains(percent));
     part.map(|percent| percent / 100.0).ok_or_else(|| {
         let (least, most) = (allowed.start(), allowed.end());
-        let message = format!("{option} {text:?} is no part from {least}% to {most}%, such as 2%");
+        let message =
+            format!("{option} {text:?} is not a part from {least}% to {most}%, such as 2%");
         WrongArgument(message).into()
     })
 }

@@ -144,7 +144,12 @@ fn planned(experiment: &Experiment) -> Planned {
         workloads: named
             .map(|(index, workload)| (workload.name.clone(), described(index)))
             .collect(),
-        notes: experiment.notes().iter().map(|note| plan::scrub(note)).collect(),
+        notes: experiment
+            .notes()
+            .iter()
+            .chain(&experiment.builds_to_come())
+            .map(|note| plan::scrub(note))
+            .collect(),
         load: plan.estimate().filter(|_| plan.seek.is_none()),
         may_end_sooner: plan.may_end_sooner(),
         duration,

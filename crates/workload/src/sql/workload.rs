@@ -185,7 +185,7 @@ impl FileName<'_> {
             Ok(weight) if weight > 0 => Ok(FileName { path, weight }),
             _ => Err(Problem {
                 span: None,
-                message: format!("`{text}`: `{weight}` is no weight"),
+                message: format!("`{text}`: `{weight}` is not a weight"),
                 help: Some("write a whole number from 1, as in pay.sql@3".to_owned()),
             }),
         }

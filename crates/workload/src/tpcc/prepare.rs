@@ -62,13 +62,13 @@ fn reuse(
             subject(&missing)
         )));
     }
+    around(context, &context.sql.before_prepare)?;
+    verify_shape(context, settings)?;
     if context.existing == Existing::Match {
         verify_warehouses(context, settings)?;
         let names: Vec<&str> = there.iter().map(|table| table.name()).collect();
         context.progress.note(matching(&names));
     }
-    around(context, &context.sql.before_prepare)?;
-    verify_shape(context, settings)?;
     around(context, &context.sql.after_prepare)
 }
 

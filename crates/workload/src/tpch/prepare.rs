@@ -106,12 +106,12 @@ fn reuse(context: &WorkloadContext<'_>, settings: &Settings, found: &Found) -> R
             found.done.iter().find(|step| step.starts_with("scale")).map_or("", String::as_str)
         )));
     }
-    if context.existing == Existing::Match && found.tables.len() == Table::ALL.len() {
+    around(context, &context.sql.before_prepare)?;
+    verify_shape(context, settings)?;
+    if context.existing == Existing::Match {
         let names: Vec<&str> = found.tables.iter().map(|table| table.name()).collect();
         context.progress.note(matching(&names));
     }
-    around(context, &context.sql.before_prepare)?;
-    verify_shape(context, settings)?;
     around(context, &context.sql.after_prepare)
 }
 
