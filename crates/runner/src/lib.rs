@@ -22,6 +22,7 @@ mod listener;
 mod load_end;
 mod load_processes;
 mod member_exits;
+mod not_started;
 mod nothing_measured;
 mod offer;
 mod pacing;

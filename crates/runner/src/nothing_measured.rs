@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use plan::Trial;
 use record::{RunStatus, RunWriter, TrialStatus};
 
 use crate::{Event, RunListener};
@@ -79,8 +80,8 @@ fn has_log(folder: &Path) -> bool {
 pub(crate) struct UntilFirstLoad {
     has_begun: bool,
     has_crashed: bool,
-    /// Trials whose end was not reported yet, by index and title.
-    unreported: Vec<(usize, String, TrialStatus)>,
+    /// Trials whose end was not reported yet.
+    unreported: Vec<(Trial, String, TrialStatus)>,
     causes: Vec<String>,
 }
 
@@ -90,21 +91,32 @@ impl UntilFirstLoad {
         self.has_begun = true;
     }
 
+    /// Reports the trials that failed before the end of a trial whose load has begun.
+    pub(crate) fn report_before_end(
+        &mut self,
+        (trial, title): (Trial, &str),
+        listener: &mut dyn RunListener,
+    ) {
+        if self.has_begun && !self.unreported.is_empty() {
+            self.report_all(listener);
+            listener.on_event(Event::TrialBegins { index: trial.index, title });
+        }
+    }
+
     /// Takes the failure of a trial before its load; returns whether it is to be reported now.
     pub(crate) fn is_reported(
         &mut self,
-        (index, title): (usize, &str),
+        (trial, title): (Trial, &str),
         status: &TrialStatus,
         cause: Option<String>,
     ) -> bool {
         match status {
             TrialStatus::Failed(reason) if !self.has_begun => {
-                let cause = cause.unwrap_or_else(|| reason.clone());
-                let is_same = |(_, _, status): &(_, _, TrialStatus)| matches!(status, TrialStatus::Failed(other) if other == reason);
-                if !self.unreported.iter().any(is_same) && !self.causes.contains(&cause) {
-                    self.causes.push(cause);
+                let is_same = |(_, _, other): &(Trial, String, TrialStatus)| other == status;
+                if !self.unreported.iter().any(is_same) {
+                    self.causes.push(cause.unwrap_or_else(|| reason.clone()));
                 }
-                self.unreported.push((index, title.to_owned(), status.clone()));
+                self.unreported.push((trial, title.to_owned(), status.clone()));
                 false
             }
             TrialStatus::Crashed(_) => {
@@ -115,16 +127,26 @@ impl UntilFirstLoad {
         }
     }
 
-    /// Reports the trials that failed before this one, whose system and data are ready.
-    pub(crate) fn report(&mut self, current: (usize, &str), listener: &mut dyn RunListener) {
-        if self.unreported.is_empty() {
+    /// Reports the trials that failed before this one, whose system and data are ready: unless they are of the same
+    /// system and workload, of which this one may show the same failure.
+    pub(crate) fn report(
+        &mut self,
+        (current, title): (Trial, &str),
+        listener: &mut dyn RunListener,
+    ) {
+        let place = |trial: &Trial| (trial.system, trial.workload);
+        if self.unreported.iter().all(|(trial, ..)| place(trial) == place(&current)) {
             return;
         }
-        for (index, title, status) in self.unreported.drain(..) {
+        self.report_all(listener);
+        listener.on_event(Event::TrialBegins { index: current.index, title });
+    }
+
+    fn report_all(&mut self, listener: &mut dyn RunListener) {
+        for (Trial { index, .. }, title, status) in self.unreported.drain(..) {
             listener.on_event(Event::TrialBegins { index, title: &title });
             listener.on_event(Event::TrialEnds { status: &status, record: None });
         }
-        listener.on_event(Event::TrialBegins { index: current.0, title: current.1 });
     }
 
     /// Why no load began in a run that has ended; `None` when one did, or a server crashed, whose trial has the log.
@@ -137,6 +159,7 @@ impl UntilFirstLoad {
         }
         let mut causes = self.causes.clone();
         causes.extend(error.map(|error| format!("{error:#}")));
+        causes.dedup();
         (!causes.is_empty()).then(|| NothingMeasured::of(&causes))
     }
 }

@@ -8,16 +8,17 @@ use jiff::Timestamp;
 use measure::Phase;
 use plan::{SystemInstance, Trial};
 use record::{
-    Dyno, Environment, Identity, PhaseRecord, RunHeader, RunStatus, RunWriter, TrialEnd,
-    TrialHeader, TrialStatus, TrialWriter,
+    Dyno, Environment, PhaseRecord, RunHeader, RunStatus, RunWriter, TrialEnd, TrialHeader,
+    TrialStatus, TrialWriter,
 };
 use system::{Scratch, demand_cpus};
 
 use crate::building::Build;
 use crate::data_check::check_data;
 use crate::load_processes::LoadProcesses;
+use crate::not_started::NotStarted;
 use crate::nothing_measured::{NothingMeasured, UntilFirstLoad};
-use crate::phase_failure::{PhaseFailure, SystemFailure};
+use crate::phase_failure::PhaseFailure;
 use crate::source::{FinishedTrial, SourcedTrial, TrialSource};
 use crate::test_bed::TestBed;
 use crate::test_beds::TestBeds;
@@ -171,32 +172,6 @@ impl Unavailable {
     }
 }
 
-/// Why a trial ended before its load began.
-struct NotStarted {
-    status: TrialStatus,
-    identity: Box<Identity>,
-    failed_phase: Option<Phase>,
-    /// The cause without the names of the only system and workload; `None` when it was told before.
-    cause: Option<String>,
-}
-
-impl From<anyhow::Error> for NotStarted {
-    fn from(cause: anyhow::Error) -> Self {
-        let status = TrialStatus::Failed(format!("{cause:#}"));
-        let failed_phase = PhaseFailure::phase_of(&cause);
-        let cause = Some(without_place(&cause));
-        Self { status, identity: Box::default(), failed_phase, cause }
-    }
-}
-
-/// An error without the system or the phase in which it occurred.
-fn without_place(cause: &anyhow::Error) -> String {
-    let has_place = cause.is::<PhaseFailure>() || cause.is::<SystemFailure>();
-    let chain: Vec<String> =
-        cause.chain().skip(usize::from(has_place)).map(ToString::to_string).collect();
-    chain.join(": ")
-}
-
 impl<'a> Sequence<'a> {
     /// Runs the trials of a source until it has no more, or a stop is asked for.
     fn run(&mut self, source: &mut dyn TrialSource, listener: &mut dyn RunListener) -> Result<()> {
@@ -245,7 +220,8 @@ impl<'a> Sequence<'a> {
         };
         self.failed_trials += usize::from(is_failed);
         let record = self.last.as_ref().filter(|_| is_started);
-        if self.until_first_load.is_reported((trial.index, &title), &status, cause) {
+        self.until_first_load.report_before_end((*trial, &title), listener);
+        if self.until_first_load.is_reported((*trial, &title), &status, cause) {
             listener.on_event(Event::TrialEnds { status: &status, record });
         }
         Ok(is_started)
@@ -262,7 +238,7 @@ impl<'a> Sequence<'a> {
             Ok(ready) => ready,
             Err(not_started) => return Ok(Err(not_started)),
         };
-        self.until_first_load.report((trial.index, title), listener);
+        self.until_first_load.report((trial, title), listener);
         let load = match trial_load::make_load(self.experiment, trial, &test_bed, self.stop) {
             Err(cause) if self.stop.is_asked() => {
                 self.put_back(test_bed);
