@@ -120,14 +120,14 @@ impl Experiment {
     /// The builds that a run has to make first, each with what it takes.
     pub fn builds_to_come(&self) -> Vec<String> {
         let named = self.plan.systems.iter().zip(&self.systems);
-        let command = |(plan, system): (&plan::SystemPlan, &Box<dyn System>)| {
+        let builds = named.filter_map(|(plan, system)| {
             let build = match &plan.build {
                 Some(command) => format!("built first, by `{command}`"),
                 None => system.build_to_come()?,
             };
             Some(format!("{}: {build}", plan.name))
-        };
-        named.filter_map(command).collect()
+        });
+        builds.collect()
     }
 
     /// The trials that are there for the noise floor.

@@ -333,3 +333,44 @@ fn numbers_are_written_and_refused_on_the_command_line_as_in_a_plan() {
     assert!(told.contains("`clients` is \"1..4\", not a whole number"), "{told}");
     assert!(told.contains("allowed: 1 to 1000000"), "{told}");
 }
+
+/// No TiDB is on the path or in the cache, so a run would build it.
+#[test]
+fn a_dry_run_tells_of_the_build_to_come() {
+    let sandbox = Sandbox::new();
+    let planned = |more: &[&str]| {
+        let mut command = sandbox.dyno(["bench", "oltp_read_write", "--dry-run", "--system=tidb"]);
+        command.args(more).env("DYNO_CACHE", sandbox.path().join("cache"));
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{}", both(&output));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let build = "tidb: building TiDB from its Go module, once: 8 to 9 minutes";
+    let told = planned(&["--system-option=source=build"]);
+    let (build_at, load_at) = (told.find(build), told.find(" of load"));
+    assert!(build_at.is_some() && build_at < load_at, "{told}");
+    let binary = sandbox.program("tidb-server", "#!/bin/sh\n");
+    let told = planned(&[&format!("--system-option=binary={}", binary.display())]);
+    assert!(!told.contains("building"), "{told}");
+}
+
+#[test]
+fn plans_are_written_by_init_and_run_by_name() {
+    let sandbox = Sandbox::new();
+    let told = String::from_utf8(sandbox.succeed(["init", "oltp_insert"]).stdout).unwrap();
+    assert_eq!(told, "plan.toml is written; `dyno run plan.toml` runs it\n");
+    let once = ["run", "plan.toml", "--set=load.events=5", "--set=repetitions=1", "--quiet"];
+    sandbox.succeed(once);
+    let before = fs::read_to_string(sandbox.path().join("plan.toml")).unwrap();
+    let refused = sandbox.fail(2, ["init", "tpcc"]);
+    assert!(refused.contains("plan.toml already exists"), "{refused}");
+    assert_eq!(fs::read_to_string(sandbox.path().join("plan.toml")).unwrap(), before);
+    let wrong = sandbox.fail(2, ["init", "oltp_reed", "--out=other.toml"]);
+    assert!(wrong.contains("unknown workload `oltp_reed`"), "{wrong}");
+    assert!(!sandbox.path().join("other.toml").exists());
+    let planned =
+        |name| String::from_utf8(sandbox.succeed(["run", name, "--dry-run"]).stdout).unwrap();
+    assert_eq!(planned("quickstart"), planned("quickstart.toml"));
+    sandbox.file("quickstart", "system = \"sqlite\"\nworkload = \"oltp_delete\"\n");
+    assert!(planned("quickstart").contains("oltp_delete"), "a file precedes");
+}

@@ -36,14 +36,17 @@ fn explained(sandbox: &Sandbox, mistake: &Mistake) -> String {
     error
 }
 
-#[test]
-fn each_mistake_is_told_in_a_few_lines_and_leaves_nothing() {
+fn bench(system: &str) -> String {
+    format!("bench oltp_read_write --time 9s --system {system}")
+}
+
+/// Mistakes of which a server tells.
+fn at_a_server() -> Vec<Mistake> {
     let user = server::user_with_password("dyno_mistakes", "right");
     let (right, wrong) = (user.url(Some("right")), user.url(Some("wr0ng")));
     let (server, _) = right.rsplit_once('/').unwrap();
     server::sql("CREATE TABLE dyno_mistakes.sbtest1 (id INT PRIMARY KEY, k INT, c INT, pad INT)");
-    let bench = |system: &str| format!("bench oltp_read_write --time 9s --system {system}");
-    let mistakes = [
+    vec![
         mistake("wrong password", &bench(&wrong), &["Access denied", "help: ", "DYNO_PASSWORD"]),
         mistake("no password", &bench(&user.url(None)), &["using password: NO", "help: "]),
         mistake(
@@ -80,6 +83,12 @@ fn each_mistake_is_told_in_a_few_lines_and_leaves_nothing() {
             &format!("{} --existing replace --clients 99999", bench(&right)),
             &["too few", "help: "],
         ),
+    ]
+}
+
+/// Mistakes that need no server.
+fn elsewhere() -> Vec<Mistake> {
+    vec![
         mistake(
             "unknown host",
             &bench("mysql://root@no-such-host.invalid/test"),
@@ -105,7 +114,12 @@ fn each_mistake_is_told_in_a_few_lines_and_leaves_nothing() {
             "run no-such-plan.toml",
             &["cannot read this plan", "No such file"],
         ),
-    ];
+    ]
+}
+
+#[test]
+fn each_mistake_is_told_in_a_few_lines_and_leaves_nothing() {
+    let mistakes: Vec<Mistake> = at_a_server().into_iter().chain(elsewhere()).collect();
     let sandbox = Sandbox::new();
     let all_told = |it: &Mistake| {
         let told = explained(&sandbox, it);
