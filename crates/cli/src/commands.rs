@@ -82,13 +82,15 @@ pub(crate) fn report_error(cause: &anyhow::Error) -> ExitCode {
 
 /// Each cause with its remedy, and where the log of a build is.
 fn tell_nothing_measured(nothing: &NothingMeasured) {
-    for Cause { what, remedy } in &nothing.causes {
-        print_message(&format!("error: {what}"));
-        remedy.iter().for_each(|remedy| print_message(&format!("  help: {remedy}")));
-    }
+    nothing.causes.iter().for_each(tell_cause);
     if let Some(folder) = &nothing.kept {
         print_message(&format!("  log: {}", folder.display()));
     }
+}
+
+fn tell_cause(Cause { what, remedy }: &Cause) {
+    print_message(&format!("error: {what}"));
+    remedy.iter().for_each(|remedy| print_message(&format!("  help: {remedy}")));
 }
 
 #[derive(Debug)]

@@ -163,3 +163,71 @@ impl UntilFirstLoad {
         (!causes.is_empty()).then(|| NothingMeasured::of(&causes))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use anyhow::anyhow;
+
+    use super::*;
+
+    #[test]
+    fn what_to_do_follows_the_first_semicolon() {
+        let of = |text: &str| {
+            let Cause { what, remedy } = Cause::of(text);
+            (what, remedy.unwrap_or_default())
+        };
+        let told = of("cannot connect to a:1; start it; or correct it");
+        assert_eq!(
+            told,
+            ("cannot connect to a:1".to_owned(), "start it; or correct it".to_owned())
+        );
+        let log = "it exited; the end of its log:\nno disk; no luck";
+        assert_eq!(of(log), (log.to_owned(), String::new()));
+    }
+
+    fn trial(index: usize, system: usize) -> Trial {
+        let (workload, clients, repetition, rate, window, seek) = (0, 1, 0, None, 0, None);
+        Trial { index, system, workload, clients, rate, repetition, window, seek }
+    }
+
+    fn failed(reason: &str) -> TrialStatus {
+        TrialStatus::Failed(reason.to_owned())
+    }
+
+    /// The titles of the trials whose ends are reported.
+    #[derive(Default)]
+    struct Titles(Vec<String>);
+
+    impl RunListener for Titles {
+        fn on_event(&mut self, event: Event<'_>) {
+            if let Event::TrialBegins { title, .. } = event {
+                self.0.push(title.to_owned());
+            }
+        }
+    }
+
+    #[test]
+    fn a_cause_is_told_once_and_only_when_no_load_begins() {
+        let mut until = UntilFirstLoad::default();
+        for index in 0..3 {
+            let cause = (index == 0).then(|| "down; start it".to_owned());
+            assert!(!until.is_reported(
+                (trial(index, 0), "a"),
+                &failed("a: down; start it"),
+                cause
+            ));
+        }
+        let nothing = until.nothing_measured(None).unwrap();
+        assert_eq!(nothing.to_string(), "down; start it");
+        let both = until.nothing_measured(Some(&anyhow!("the disk is full"))).unwrap();
+        assert_eq!(both.causes.len(), 2);
+        let mut titles = Titles::default();
+        until.report((trial(3, 0), "a"), &mut titles);
+        assert!(titles.0.is_empty(), "the same system may fail again");
+        until.report((trial(3, 1), "b"), &mut titles);
+        assert_eq!(titles.0, ["a", "a", "a", "b"]);
+        until.load_begins();
+        assert!(until.is_reported((trial(4, 0), "a"), &failed("a: down; start it"), None));
+        assert!(until.nothing_measured(None).is_none());
+    }
+}

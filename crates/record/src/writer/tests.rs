@@ -588,3 +588,15 @@ fn the_warm_up_has_tags_of_its_own_in_the_latency_log() {
     let told = "found tag `point_select` instead of `warm-up/point_select`";
     assert_eq!(damage(&unmarked), told);
 }
+
+#[test]
+fn a_discarded_run_leaves_no_folder_that_it_has_made() {
+    let out = tempfile::tempdir().unwrap();
+    let deep = out.path().join("a/results");
+    RunWriter::create(&deep, &run_header()).unwrap().discard().unwrap();
+    assert_eq!(fs::read_dir(out.path()).unwrap().count(), 0);
+    let run = RunWriter::create(&deep, &run_header()).unwrap();
+    let kept = RunWriter::create(&deep, &run_header()).unwrap();
+    run.discard().unwrap();
+    assert!(kept.folder().join("run.json").exists(), "another run is in the same folder");
+}
