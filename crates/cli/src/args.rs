@@ -1,5 +1,8 @@
 //! The arguments of the command line as typed; only their form is checked here.
 
+mod bench;
+mod help;
+mod names;
 mod values;
 
 use std::net::SocketAddr;
@@ -10,20 +13,34 @@ use clap::{ArgAction, ArgGroup, Args as ClapArgs, Parser, Subcommand, ValueEnum,
 use clap_complete::Shell;
 use values::{EXISTING, LASTING_SYSTEM, one_or_more};
 
+pub(crate) use self::bench::{BenchArgs, SubjectArgs};
+use self::bench::{OUTPUT, STOP};
+pub(crate) use self::help::parse;
+use self::names::{SYSTEM_OPTIONS, SYSTEMS, WORKLOADS};
+
 /// What `dyno --version` prints after the name.
 const LONG_VERSION: &str = include_str!(concat!(env!("OUT_DIR"), "/version.txt"));
 
 /// The folder of all results, unless another one is given.
 pub(crate) const RESULTS: &str = "results";
 
+const AFTER_HELP: &str = "\
+Examples:
+  dyno run quickstart
+  dyno bench oltp_read_write --system mysql://root@127.0.0.1:3306/test --clients 1,4
+
+Exit codes: 0 success, 1 failure, 2 wrong plan or command line, or nothing could be
+measured, 130 interrupted (completed measurements are kept).";
+
+const PLANS: &str = "\
+Plans that dyno has: quickstart, mariadb-sysbench, open-loop, compare-in-windows, trpc-echo,
+tidb-three-nodes, tpcc-three-nodes, tpch-three-nodes, ycsb-six-nodes.";
+
 /// Benchmarks databases and RPC services: starts the system under test or connects to it, loads data, offers load,
 /// records every count and latency, and writes reports.
 #[derive(Debug, Parser)]
 #[command(name = "dyno", version, long_version = LONG_VERSION, arg_required_else_help = true)]
-#[command(
-    after_help = "Exit codes: 0 success, 1 failure, 2 wrong plan or command line, 130 interrupted \
-                        (completed measurements are kept)."
-)]
+#[command(after_help = AFTER_HELP)]
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -35,6 +52,8 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Run one workload without a plan file.
     Bench(Box<BenchArgs>),
+    /// Write a commented plan to start from.
+    Init(InitArgs),
     /// Create and fill a workload's tables, and keep them.
     Prepare(Box<PrepareArgs>),
     /// Check that a workload's tables are complete and consistent.
@@ -101,34 +120,42 @@ pub(crate) enum Format {
 pub(crate) struct OutputArgs {
     /// Folder for results; each run gets its own subfolder.
     #[arg(long, value_name = "DIR", default_value = RESULTS, value_hint = ValueHint::DirPath)]
+    #[arg(help_heading = OUTPUT)]
     pub(crate) out: PathBuf,
     /// Format of the report on standard output; progress is printed on standard error.
     #[arg(long, value_enum, default_value_t = Format::Text)]
+    #[arg(help_heading = OUTPUT, hide_short_help = true)]
     pub(crate) format: Format,
     /// Print every table and remark at the end, not the summary alone.
     #[arg(long)]
     pub(crate) full: bool,
     /// Check the plan and print its trials and their duration, without running them.
     #[arg(long)]
+    #[arg(help_heading = OUTPUT)]
     pub(crate) dry_run: bool,
     /// Value that overrides one of the plan, such as `load.time=5s`; may be repeated.
     #[arg(long = "set", value_name = "PATH=VALUE")]
+    #[arg(help_heading = OUTPUT, hide_short_help = true)]
     pub(crate) overrides: Vec<String>,
     /// Seek the highest load that keeps bounds, such as `p99 < 10ms, errors < 0.1%`. The load is the number of
     /// clients, or with `--set seek.over=rate` the arrival rate.
     #[arg(long, value_name = "BOUNDS")]
+    #[arg(help_heading = STOP)]
     pub(crate) seek: Option<String>,
     /// Fail (exit code 1) when a trial is doubtful or invalid, after everything was measured and written.
     #[arg(long)]
+    #[arg(help_heading = OUTPUT, hide_short_help = true)]
     pub(crate) strict: bool,
     /// Print no progress.
     #[arg(long, short)]
+    #[arg(help_heading = OUTPUT, hide_short_help = true)]
     pub(crate) quiet: bool,
 }
 
 #[derive(Debug, ClapArgs)]
+#[command(after_help = PLANS, mut_args(|argument| argument.hide_short_help(false).help_heading(None)))]
 pub(crate) struct RunArgs {
-    /// The plan file (TOML).
+    /// The plan file (TOML), or the name of a plan that dyno has.
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) plan: PathBuf,
     /// Action when the tables already exist, in place of the plan's `existing`.
@@ -138,119 +165,18 @@ pub(crate) struct RunArgs {
     pub(crate) output: OutputArgs,
 }
 
-/// The workload and the system that a command works on.
 #[derive(Debug, ClapArgs)]
-pub(crate) struct SubjectArgs {
-    /// The workload, such as `sysbench/oltp_read_write`, or the path of an SQL file.
-    #[arg(value_hint = ValueHint::FilePath)]
+pub(crate) struct InitArgs {
+    /// The workload, as for `dyno bench`.
+    #[arg(value_hint = ValueHint::FilePath, value_parser = WORKLOADS, hide_possible_values = true)]
+    #[arg(default_value = "sysbench/oltp_read_write")]
     pub(crate) workload: String,
-    /// The system under test: `sqlite`, `sqlite:FILE`, `mariadb` or `tidb` (started for the run), a URL such as
-    /// `mysql://user@host:3306/database` or `grpc://host:9000/package.Service/Method`, or another one of `dyno systems`.
-    #[arg(long, value_name = "SYSTEM", default_value = "sqlite")]
+    /// The system under test, as for `dyno bench`. A password in its URL is left out.
+    #[arg(default_value = "sqlite", value_parser = SYSTEMS, hide_possible_values = true)]
     pub(crate) system: String,
-    /// Create the database in the URL if it does not exist.
-    #[arg(long)]
-    pub(crate) create_database: bool,
-    /// Seed of all random draws, for data and transactions [default: 1].
-    #[arg(long, value_name = "N")]
-    pub(crate) seed: Option<u64>,
-    /// Whether to use prepared statements [default: on].
-    #[arg(long, value_name = "ON|OFF", value_parser = ["on", "off"])]
-    pub(crate) ps: Option<String>,
-    /// Number of tables.
-    #[arg(long, value_name = "N")]
-    pub(crate) tables: Option<String>,
-    /// Number of rows in each table, such as 100000 or 100k.
-    #[arg(long, value_name = "ROWS")]
-    pub(crate) table_size: Option<String>,
-    /// An option of the workload, such as `range_size=10`; `dyno workloads NAME` lists them.
-    #[arg(long = "option", short, value_name = "NAME=VALUE", action = ArgAction::Append)]
-    pub(crate) options: Vec<String>,
-    /// A variable of an SQL file, such as `scale=10`, as with pgbench's `-D`.
-    #[arg(long, short = 'D', value_name = "NAME=VALUE", action = ArgAction::Append)]
-    pub(crate) define: Vec<String>,
-    /// An option of the system, such as `journal=wal`; `dyno systems NAME` lists them.
-    #[arg(long = "system-option", value_name = "NAME=VALUE", action = ArgAction::Append)]
-    pub(crate) system_options: Vec<String>,
-    /// Time-out for connecting, login included [default: 10s].
-    #[arg(long, value_name = "DURATION")]
-    pub(crate) connect_timeout: Option<String>,
-    /// Time-out for each of prepare, verify, check and cleanup [default: off].
-    #[arg(long, value_name = "DURATION")]
-    pub(crate) phase_timeout: Option<String>,
-}
-
-#[derive(Debug, ClapArgs)]
-pub(crate) struct BenchArgs {
-    #[command(flatten)]
-    pub(crate) subject: SubjectArgs,
-    /// Number of concurrent clients; a list is a sweep, one trial for each [default: 1].
-    #[arg(long, value_name = "N,...", value_delimiter = ',')]
-    pub(crate) clients: Vec<String>,
-    /// Length of the measurement in each trial; a duration without a unit is in seconds [default: 10s].
-    #[arg(long, value_name = "DURATION")]
-    pub(crate) time: Option<String>,
-    /// Number of measured transactions in each trial; with a time, whichever is reached first ends the trial.
-    #[arg(long, value_name = "N")]
-    pub(crate) events: Option<String>,
-    /// Precision that ends the measurement before `--time`, such as `p99 within 5%`, `mean within 2%` or
-    /// `throughput within 1%`; with it the default of `--time` is 5m.
-    #[arg(long, value_name = "PRECISION", conflicts_with = "events")]
-    pub(crate) until: Option<String>,
-    /// Length of the warm-up before the measurement, or `steady`: until the load is steady, 30s to 5m [default: 1s].
-    #[arg(long, value_name = "DURATION")]
-    pub(crate) warm_up: Option<String>,
-    /// Length of a reporting interval [default: 1s].
-    #[arg(long, value_name = "DURATION")]
-    pub(crate) interval: Option<String>,
-    /// Think time of a client between transactions [default: none].
-    #[arg(long, value_name = "DURATION")]
-    pub(crate) think_time: Option<String>,
-    /// Arrival rate of an open loop, in transactions per second; a list is a sweep, one trial for each.
-    #[arg(long, value_name = "PER_SECOND,...", value_delimiter = ',')]
-    #[arg(conflicts_with = "think_time")]
-    pub(crate) rate: Vec<String>,
-    /// Distribution of the arrivals [default: poisson].
-    #[arg(long, value_name = "DISTRIBUTION", value_parser = ["poisson", "constant"], requires = "rate")]
-    pub(crate) arrivals: Option<String>,
-    /// Number of waiting arrivals at which a trial ends as overloaded [default: 100000].
-    #[arg(long, value_name = "N", requires = "rate")]
-    pub(crate) backlog: Option<String>,
-    /// Time-out for the answer to a statement, or `off`. A statement that times out fails, and percentiles include
-    /// the time until then [default: 60s].
-    #[arg(long, value_name = "DURATION")]
-    pub(crate) query_timeout: Option<String>,
-    /// How long clients try to reconnect after they lost their connection; `off` ends the trial when the first
-    /// connection is lost [default: 30s].
-    #[arg(long, value_name = "DURATION")]
-    pub(crate) reconnect_limit: Option<String>,
-    /// Number of event loops among which the clients are divided [default: one for each core, for every two
-    /// beside a service on this machine, or for each of `--client-cpus`].
-    #[arg(long, value_name = "N")]
-    pub(crate) workers: Option<String>,
-    /// Processes that share the load, such as `local,ssh://bench1` [default: the load comes from this process].
-    #[arg(long, value_name = "PLACE,...", value_delimiter = ',')]
-    pub(crate) generators: Vec<String>,
-    /// CPUs that the threads of the load may use, such as `1` or `0-3,8` [default: all].
-    #[arg(long, value_name = "CPUS")]
-    pub(crate) client_cpus: Option<String>,
-    /// Number of repetitions of each trial [default: 3, which share the time of 9 s or more; else 1].
-    #[arg(long, value_name = "N")]
-    pub(crate) repetitions: Option<String>,
-    /// Latency percentiles in tables [default: 50,95,99,99.9].
-    #[arg(long, value_name = "P,...", value_delimiter = ',')]
-    pub(crate) percentiles: Vec<String>,
-    /// Action when the tables already exist [default: refuse].
-    #[arg(long, value_name = "ACTION", value_parser = EXISTING)]
-    pub(crate) existing: Option<String>,
-    /// Action on the data between trials [default: keep].
-    #[arg(long, value_name = "ACTION", value_parser = ["keep", "reload", "restore"])]
-    pub(crate) between: Option<String>,
-    /// Drop the tables at the end of the run.
-    #[arg(long)]
-    pub(crate) cleanup: bool,
-    #[command(flatten)]
-    pub(crate) output: OutputArgs,
+    /// The file of the plan; it must not exist yet.
+    #[arg(long, value_name = "FILE", default_value = "plan.toml", value_hint = ValueHint::FilePath)]
+    pub(crate) out: PathBuf,
 }
 
 /// `dyno prepare`.
@@ -258,7 +184,7 @@ pub(crate) struct BenchArgs {
 pub(crate) struct PrepareArgs {
     #[command(flatten)]
     pub(crate) data: DataArgs,
-    /// Action when the tables already exist [default: refuse].
+    /// Action when the tables already exist [default: match, which uses them if they are as asked for].
     #[arg(long, value_name = "ACTION", value_parser = EXISTING)]
     pub(crate) existing: Option<String>,
 }
@@ -281,10 +207,11 @@ pub(crate) struct DataArgs {
 pub(crate) struct UpArgs {
     /// The system, such as `tidb`, `tidb:PATH` or `mariadb`.
     #[arg(required_unless_present_any = ["list", "start"])]
-    #[arg(value_name = "SYSTEM")]
+    #[arg(value_name = "SYSTEM", value_parser = SYSTEMS, hide_possible_values = true)]
     pub(crate) system: Option<String>,
     /// An option of the system, such as `source=build`; `dyno systems NAME` lists them.
     #[arg(long = "option", short, value_name = "NAME=VALUE", action = ArgAction::Append)]
+    #[arg(value_parser = SYSTEM_OPTIONS, hide_possible_values = true)]
     pub(crate) options: Vec<String>,
     /// Return when the system has started, and keep it running until `dyno down`.
     #[arg(long, short, conflicts_with = "build_only")]

@@ -1,6 +1,7 @@
 //! The subcommands, one file each.
 
 mod bench;
+mod built_in;
 mod catalogue;
 mod ceiling;
 mod compare;
@@ -12,6 +13,7 @@ mod experiment;
 mod generate;
 mod generator;
 mod history;
+mod init;
 mod list;
 mod manual;
 mod option_names;
@@ -31,17 +33,19 @@ use std::process::ExitCode;
 use anyhow::Result;
 use plan::Problems;
 use record::Dyno;
+use runner::{Cause, NothingMeasured};
 
 use crate::args::{Args, Command};
-use crate::output::{has_colours, output_width, print, print_error, print_message};
+use crate::output::{has_colours, output_width, print, print_message, print_problems};
 
-/// The exit code of a wrong plan or command line.
+/// The exit code of a wrong plan or command line, and of a run that failed before anything was measured.
 const USAGE: u8 = 2;
 
 pub(crate) fn dispatch(args: Args) -> Result<ExitCode> {
     match args.command {
         Command::Run(args) => run::run(args),
         Command::Bench(args) => bench::run(*args),
+        Command::Init(args) => init::run(&args),
         Command::Prepare(args) => data::prepare(*args),
         Command::Check(args) => data::check(*args),
         Command::Cleanup(args) => data::clean_up(*args),
@@ -65,11 +69,28 @@ pub(crate) fn dispatch(args: Args) -> Result<ExitCode> {
 
 pub(crate) fn report_error(cause: &anyhow::Error) -> ExitCode {
     if let Some(problems) = cause.downcast_ref::<Problems>() {
-        print_error(&problems.to_string());
+        print_problems(&problems.to_string());
+        return ExitCode::from(USAGE);
+    }
+    if let Some(nothing) = cause.downcast_ref::<NothingMeasured>() {
+        tell_nothing_measured(nothing);
         return ExitCode::from(USAGE);
     }
     print_message(&format!("error: {cause:#}"));
     if cause.is::<WrongArgument>() { ExitCode::from(USAGE) } else { ExitCode::FAILURE }
+}
+
+/// Each cause with its remedy, and where the log of a build is.
+fn tell_nothing_measured(nothing: &NothingMeasured) {
+    nothing.causes.iter().for_each(tell_cause);
+    if let Some(folder) = &nothing.kept {
+        print_message(&format!("  log: {}", folder.display()));
+    }
+}
+
+fn tell_cause(Cause { what, remedy }: &Cause) {
+    print_message(&format!("error: {what}"));
+    remedy.iter().for_each(|remedy| print_message(&format!("  help: {remedy}")));
 }
 
 #[derive(Debug)]

@@ -83,6 +83,9 @@ const OPTIONS: &[Foreign] = &[
 
 /// Adds dyno's name of an unknown option that other load generators have, in the place of guesses by its spelling.
 pub(crate) fn explain(mut error: clap::Error) -> clap::Error {
+    if error.kind() == ErrorKind::InvalidSubcommand {
+        return with_command(error);
+    }
     if error.kind() != ErrorKind::UnknownArgument {
         return error;
     }
@@ -94,6 +97,29 @@ pub(crate) fn explain(mut error: clap::Error) -> clap::Error {
         error.remove(ContextKind::SuggestedArg);
         let tips = tips.into_iter().map(Into::into).collect();
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+    }
+    error
+}
+
+/// Commands of other tools, and dyno's.
+const COMMANDS: [(&str, &str); 6] = [
+    ("start", "up"),
+    ("stop", "down"),
+    ("load", "prepare"),
+    ("test", "bench"),
+    ("ls", "list"),
+    ("clean", "cleanup"),
+];
+
+/// Names dyno's command in the place of an unknown one.
+fn with_command(mut error: clap::Error) -> clap::Error {
+    let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidSubcommand) else {
+        return error;
+    };
+    if let Some((_, ours)) = COMMANDS.iter().find(|(name, _)| name == typed) {
+        let ours = ContextValue::Strings(vec![(*ours).to_owned()]);
+        error.insert(ContextKind::SuggestedSubcommand, ours);
+        error.remove(ContextKind::Usage);
     }
     error
 }
@@ -125,6 +151,17 @@ mod tests {
         assert!(duration.contains("give --time") && !duration.contains("similar"), "{duration}");
         let unknown = told("--colour");
         assert!(unknown.contains("unexpected argument '--colour'"), "{unknown}");
+    }
+
+    #[test]
+    fn commands_of_other_tools_lead_to_ours() {
+        let told = explain(Args::try_parse_from(["dyno", "start"]).unwrap_err()).to_string();
+        assert!(told.contains("a similar subcommand exists: 'up'"), "{told}");
+        for (foreign, ours) in COMMANDS {
+            let command = Args::command();
+            assert!(command.find_subcommand(ours).is_some(), "{ours}");
+            assert!(command.find_subcommand(foreign).is_none(), "{foreign} is one of dyno's");
+        }
     }
 
     #[test]

@@ -14,16 +14,14 @@ mod start_request;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 fn main() -> ExitCode {
     let arguments = match command_line::arguments() {
         Ok(arguments) => arguments,
         Err(cause) => return commands::report_error(&cause.into()),
     };
     environment::take_passwords();
-    let args = args::Args::try_parse_from(arguments)
-        .unwrap_or_else(|wrong| foreign_options::explain(wrong).exit());
+    let args =
+        args::parse(arguments).unwrap_or_else(|wrong| foreign_options::explain(wrong).exit());
     match commands::dispatch(args) {
         Ok(code) => code,
         Err(cause) => commands::report_error(&cause),

@@ -22,6 +22,16 @@ pub(crate) fn print_message(text: &str) {
     print_error(&report::fold(&plan::scrub(text), line_width(&stderr())));
 }
 
+/// The problems of a plan on standard error. Only their help is folded: marks below a line of the plan keep their place.
+pub(crate) fn print_problems(text: &str) {
+    for line in text.lines() {
+        match line.trim_start().starts_with("= help: ") {
+            true => print_message(line),
+            false => print_error(line),
+        }
+    }
+}
+
 /// Prints to standard output; a closed pipe, as with `head`, is not an error.
 pub(crate) fn print(text: &str) -> Result<()> {
     let mut out = stdout().lock();
@@ -34,6 +44,11 @@ pub(crate) fn print(text: &str) -> Result<()> {
 /// Whether standard output shows colours: a terminal does, unless NO_COLOR or CLICOLOR forbid it.
 pub(crate) fn has_colours() -> bool {
     anstream::AutoStream::choice(&stdout()) != anstream::ColorChoice::Never
+}
+
+/// The width of standard error, for a line that is redrawn there.
+pub(crate) fn error_width() -> usize {
+    line_width(&stderr()).unwrap_or(usize::MAX)
 }
 
 /// The width of the lines on standard output; `None` when lines may have any width.

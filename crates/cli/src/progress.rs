@@ -1,18 +1,24 @@
-//! Live progress on standard error: a redrawn line on a terminal, otherwise a line for each trial.
+//! Live progress on standard error: a redrawn line on a terminal, otherwise a line for each trial, and every ten seconds
+//! within one.
+
+mod line;
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use measure::{Interval, Nanos, Operation, Phase};
 use record::{TrialStatus, TrialWriter};
 use report::{latency, number, trial_headline};
 use runner::{Event, RunListener};
 use system::ProgressEvent;
 
-use crate::output::print_error;
+use crate::output::{error_width, print_error};
 use crate::stages::StageDisplay;
+
+use line::Line;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Style {
@@ -31,9 +37,20 @@ pub(crate) struct PlannedLoad {
     pub(crate) may_end_sooner: bool,
 }
 
+/// What stands before the number of a window in the title of a trial.
+const WINDOW: &str = " · window ";
+/// Between two lines within a trial, where none is redrawn.
+const LINES_APART: Duration = Duration::from_secs(10);
+
 pub(crate) struct ProgressDisplay {
     style: Style,
     bar: ProgressBar,
+    /// What the redrawn line shows.
+    line: Arc<Mutex<Line>>,
+    /// When the last line within the trial was told, on its clock.
+    told_ns: Nanos,
+    /// The windows of a round that have ended: which round it is, and what each did.
+    round: Option<(String, Vec<String>)>,
     trials: Option<usize>,
     trial: usize,
     title: String,
@@ -67,6 +84,9 @@ impl ProgressDisplay {
         Self {
             style,
             bar,
+            line: Arc::default(),
+            told_ns: 0,
+            round: None,
             trials,
             trial: 0,
             title: String::new(),
@@ -97,37 +117,47 @@ impl ProgressDisplay {
     }
 
     fn begin_phase(&mut self, phase: Phase, planned: Option<Duration>) {
-        let template = match planned {
-            Some(_) => "{prefix} {bar:20} {msg}",
-            None => "{prefix} {spinner} {msg}",
+        let line = Line {
+            number: self.number(),
+            title: self.title.clone(),
+            phase: phase.name(),
+            planned,
+            may_end_sooner: self.planned.may_end_sooner,
+            ..Line::default()
         };
-        self.bar.set_style(style(template));
-        self.bar.set_prefix(self.head());
-        self.bar.set_message(phase.name());
-        self.bar.set_position(0);
+        *self.line.lock().unwrap_or_else(PoisonError::into_inner) = line;
+        let shown = Arc::clone(&self.line);
+        let draw = move |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+            let line = shown.lock().unwrap_or_else(PoisonError::into_inner);
+            let _ = out.write_str(&line.text(state.elapsed(), error_width()));
+        };
+        self.bar.set_style(style("{line}").with_key("line", draw));
         self.phase_start_ns = None;
-        match planned {
-            Some(planned) => self.bar.set_length(millis(planned)),
-            None => self.bar.unset_length(),
-        }
+        self.bar.unset_length();
         self.bar.reset_elapsed();
-        self.bar.enable_steady_tick(Duration::from_millis(200));
+        self.bar.enable_steady_tick(Duration::from_millis(500));
     }
 
     /// The number and the title of the trial.
     fn head(&self) -> String {
+        format!("{} {}", self.number(), self.title)
+    }
+
+    fn number(&self) -> String {
         let of = self.trials.map_or(String::new(), |trials| format!("/{trials}"));
-        format!("[{}{of}] {}", self.trial + 1, self.title)
+        format!("[{}{of}]", self.trial + 1)
     }
 
     fn work(&mut self, stage: &str, done: u64, total: u64) {
         let stage = plan::scrub(stage);
+        self.bar.set_prefix(self.head());
         if total == 0 {
+            self.bar.set_style(style("{prefix} {spinner} {wide_msg}"));
             self.bar.set_message(stage);
             return;
         }
         if self.bar.length() != Some(total) {
-            self.bar.set_style(style("{prefix} {bar:20} {msg} {percent}% {eta} left"));
+            self.bar.set_style(style("{prefix} {bar:20} {percent}% {eta} left {wide_msg}"));
             self.bar.set_length(total);
             self.bar.reset_eta();
         }
@@ -138,31 +168,37 @@ impl ProgressDisplay {
     fn interval(&mut self, interval: &Interval, operations: &[Operation]) {
         let start_ns = *self.phase_start_ns.get_or_insert(interval.start_ns);
         let into_phase = Duration::from_nanos(interval.end_ns.saturating_sub(start_ns));
-        self.bar.set_position(millis(into_phase));
         let tally = &interval.tally;
         let seconds = interval.seconds().max(f64::MIN_POSITIVE);
         let latencies = tally.transaction_latencies(operations);
-        let mut rate = format!(
-            "{} tps, {} qps, p99 {}",
-            number(tally.transactions as f64 / seconds),
-            number(tally.queries.total() as f64 / seconds),
-            latency(latencies.percentile_ns(99.0) as f64),
-        );
+        let [transactions, queries] =
+            [tally.transactions, tally.queries.total()].map(|count| count as f64 / seconds);
+        let p99 = latency(latencies.percentile_ns(99.0) as f64);
+        let mut figures = vec![format!("{}/s", number(transactions)), format!("p99 {p99}")];
         let errors: u64 = tally.errors.values().map(|counts| counts.total()).sum();
         if errors > 0 {
-            rate.push_str(&format!(", {} errors/s", number(errors as f64 / seconds)));
+            figures.insert(1, format!("{} errors/s", number(errors as f64 / seconds)));
         }
-        let left = self.time_left(Duration::from_nanos(interval.end_ns));
-        self.bar.set_message(format!("{} {rate}{left}", interval.phase.name()));
+        if queries != transactions {
+            figures.push(format!("{} queries/s", number(queries)));
+        }
+        let mut line = self.line.lock().unwrap_or_else(PoisonError::into_inner);
+        line.figures = figures;
+        line.left = self.time_left(Duration::from_nanos(interval.end_ns));
+        line.told_at = into_phase;
+        let since = Duration::from_nanos(interval.end_ns.saturating_sub(self.told_ns));
+        let is_due = self.style == Style::Lines && since >= LINES_APART;
+        let text = is_due.then(|| line.text(into_phase, usize::MAX));
+        drop(line);
+        if let Some(text) = text {
+            self.told_ns = interval.end_ns;
+            self.line(&text);
+        }
     }
 
-    fn time_left(&self, into_trial: Duration) -> String {
-        let PlannedLoad { time: Some(planned), may_end_sooner } = self.planned else {
-            return String::new();
-        };
-        let left = planned.saturating_sub(self.spent).saturating_sub(into_trial);
-        let most = if may_end_sooner { " at most" } else { "" };
-        format!(", {} s left{most}", left.as_secs())
+    fn time_left(&self, into_trial: Duration) -> Option<Duration> {
+        let planned = self.planned.time?;
+        Some(planned.saturating_sub(self.spent).saturating_sub(into_trial))
     }
 
     /// Without a redrawn line, each long stage is a line.
@@ -190,7 +226,14 @@ impl ProgressDisplay {
                 let record = record.and_then(|record| record.read_back_with_hosts().ok());
                 // A record that cannot be read is told of when the report is made.
                 let figures = record.as_ref().map(trial_headline).unwrap_or_default();
-                self.line(&format!("{head}: {figures}"));
+                match self
+                    .title
+                    .split_once(WINDOW)
+                    .map(|(of, window)| (of.to_owned(), window.to_owned()))
+                {
+                    None => self.line(&format!("{head}: {figures}")),
+                    Some((of, window)) => self.end_window(&of, window, &figures),
+                }
             }
             TrialStatus::Interrupted => self.line(&format!("{head}: interrupted")),
             TrialStatus::Failed(reason) => self.line(&format!("{head}: failed: {reason}")),
@@ -198,17 +241,31 @@ impl ProgressDisplay {
         }
     }
 
-    pub(crate) fn finish(&self) {
+    /// Windows are short and many: those of a round are told in one line, when the next one begins.
+    fn end_window(&mut self, of: &str, window: String, figures: &str) {
+        if self.round.as_ref().is_some_and(|(known, _)| *known != window) {
+            self.end_round();
+        }
+        let throughput = figures.split(',').next().unwrap_or_default();
+        let of = of.split(" · ").next().unwrap_or_default();
+        let (_, done) = self.round.get_or_insert_with(|| (window, Vec::new()));
+        done.push(format!("{of} {throughput}"));
+    }
+
+    fn end_round(&mut self) {
+        if let Some((window, done)) = self.round.take() {
+            self.line(&format!("{} window {window}: {}", self.number(), done.join(", ")));
+        }
+    }
+
+    pub(crate) fn finish(&mut self) {
+        self.end_round();
         self.bar.finish_and_clear();
     }
 }
 
 fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
-}
-
-fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 impl RunListener for ProgressDisplay {
@@ -222,7 +279,7 @@ impl RunListener for ProgressDisplay {
                 // The system's build may have been displayed before.
                 self.end_stages();
                 self.stages = Some(StageDisplay::new(name));
-                self.bar.set_style(style("{spinner} {msg}"));
+                self.bar.set_style(style("{spinner} {wide_msg}"));
                 self.bar.set_message(format!("starting {name}"));
                 self.bar.enable_steady_tick(Duration::from_millis(200));
             }
@@ -232,6 +289,7 @@ impl RunListener for ProgressDisplay {
             }
             Event::TrialBegins { index, title } => {
                 self.trial = index;
+                self.told_ns = 0;
                 title.clone_into(&mut self.title);
             }
             Event::PhaseBegins { phase, planned } => {

@@ -198,6 +198,17 @@ impl Target {
 }
 
 /// Its address, without a password.
+impl Target {
+    /// The failure of a statement, with the remedy when the target lacks what it needs.
+    #[must_use]
+    pub fn explain(&self, failure: Failure) -> Failure {
+        match &self.driver {
+            Driver::MySql(config) => config.explain(failure),
+            Driver::Sqlite(_) => failure,
+        }
+    }
+}
+
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.driver {

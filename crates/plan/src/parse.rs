@@ -31,8 +31,12 @@ const PERCENTILES: [f64; 4] = [50.0, 95.0, 99.0, 99.9];
 const BETWEEN: &[(&str, Between)] =
     &[("keep", Between::Keep), ("reload", Between::Reload), ("restore", Between::Restore)];
 
-const EXISTING: &[(&str, Existing)] =
-    &[("refuse", Existing::Refuse), ("reuse", Existing::Reuse), ("replace", Existing::Replace)];
+const EXISTING: &[(&str, Existing)] = &[
+    ("match", Existing::Match),
+    ("refuse", Existing::Refuse),
+    ("reuse", Existing::Reuse),
+    ("replace", Existing::Replace),
+];
 
 /// Top-level keys of a plan that users may expect under `[load]`.
 const ROOT_KEYS: &[&str] = &[
@@ -147,7 +151,7 @@ fn read_plan(root: &Options, source: &Arc<Source>, problems: &mut Vec<Problem>) 
         repetitions: rounds.map_or(repetitions, |rounds| rounds.at_most),
         rounds,
         between: reader.choice("between", Between::Keep, BETWEEN),
-        existing: reader.choice("existing", Existing::Refuse, EXISTING),
+        existing: reader.choice("existing", Existing::Match, EXISTING),
         cleanup: reader.boolean("cleanup", false),
         percentiles: read_percentiles(&mut reader),
         least_difference: rounds.and_then(|it| it.margin()).unwrap_or(least_difference),

@@ -97,7 +97,7 @@ fn read_named(role: Role, entry: &Entry, problems: &mut Vec<Problem>) -> Option<
     let table = as_table(role, &entry.written, &entry.placed, problems)?;
     let name = label(&entry.written);
     if let Some(help) = bad_name(&name) {
-        let message = format!("{name:?} is no name for a {}", role.one());
+        let message = format!("{name:?} is not a name for a {}", role.one());
         let help = Some(help.to_owned());
         problems.push(Problem { span: entry.key_span.clone(), message, help });
     }

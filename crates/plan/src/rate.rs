@@ -229,14 +229,14 @@ fn read_steps(reader: &mut OptionReader<'_>, problems: &mut Vec<Problem>) -> Opt
     let list = match reader.placed("steps").map(|placed| &placed.value) {
         Some(Value::List(list)) => list,
         _ => {
-            reader.reject("steps", "`steps` is no list of steps", EXAMPLE);
+            reader.reject("steps", "`steps` is not a list of steps", EXAMPLE);
             return None;
         }
     };
     let found = problems.len();
     let steps: Vec<RateStep> = list.iter().filter_map(|step| read_step(step, problems)).collect();
     if list.is_empty() || (problems.len() == found && steps.len() < list.len()) {
-        reader.reject("steps", "`steps` is no list of steps", EXAMPLE);
+        reader.reject("steps", "`steps` is not a list of steps", EXAMPLE);
         return None;
     }
     let has_arrivals = steps.iter().any(|step| step.from_per_s > 0.0 || step.to_per_s > 0.0);

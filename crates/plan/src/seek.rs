@@ -76,7 +76,7 @@ impl Bound {
     /// # Errors
     /// What is wrong with it.
     fn parse(text: &str) -> Result<Self, String> {
-        let wrong = |why: &str| Err(format!("`{}` is no bound: {why}", text.trim()));
+        let wrong = |why: &str| Err(format!("`{}` is not a bound: {why}", text.trim()));
         let Some((name, limit)) = text.split_once('<') else { return wrong("it has no `<`") };
         let limit = limit.strip_prefix('=').unwrap_or(limit).trim();
         let figure = match name.trim() {

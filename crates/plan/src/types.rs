@@ -173,9 +173,12 @@ pub enum Between {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
+    /// Use them once they are verified, if they are as this plan would make them; otherwise stop before anything is
+    /// changed.
+    Match,
     /// Stop before anything is changed.
     Refuse,
-    /// Use them once they are verified.
+    /// Use them once they are verified, and make those that are missing.
     Reuse,
     /// Drop them and create them again.
     Replace,

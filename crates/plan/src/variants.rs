@@ -112,7 +112,7 @@ fn own_options(entry: &Entry, problems: &mut Vec<Problem>) -> Option<Options> {
         problems.push(Problem { span, message, help: Some(help.to_owned()) });
     };
     if let Some(help) = bad_name(&entry.written) {
-        let message = format!("{:?} is no name for a variant", entry.written);
+        let message = format!("{:?} is not a name for a variant", entry.written);
         wrong(entry.key_span.clone(), message, help);
     }
     let Value::Table(own) = &entry.placed.value else {

@@ -118,7 +118,7 @@ impl Given {
             (host_of(&url)?, EndpointSource::Page { url })
         } else {
             let place =
-                Place::parse(&url).map_err(|why| format!("an endpoint is no place: {why}"))?;
+                Place::parse(&url).map_err(|why| format!("an endpoint is not a place: {why}"))?;
             if place == Place::Local {
                 return Err("an endpoint is `local`: this machine is watched anyway".to_owned());
             }

@@ -54,10 +54,23 @@ pub(crate) fn create_folder(path: &Path) -> io::Result<()> {
 
 /// Creates a folder and those above it, unless they exist, and waits until they are on the disk.
 pub(crate) fn create_folders(path: &Path) -> io::Result<()> {
-    let is_missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
-    let missing: Vec<&Path> = path.ancestors().take_while(is_missing).collect();
+    let missing: Vec<&Path> = missing_folders(path).collect();
     fs::create_dir_all(path)?;
     missing.into_iter().filter_map(Path::parent).try_for_each(sync_folder)
+}
+
+/// A folder and those above it that do not exist, the innermost one first.
+pub(crate) fn missing_folders(path: &Path) -> impl Iterator<Item = &Path> {
+    let is_missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
+    path.ancestors().take_while(is_missing)
+}
+
+/// Removes a folder with everything in it, and those above it as far as they are empty.
+pub(crate) fn remove_folders(path: &Path, above: &[PathBuf]) -> io::Result<()> {
+    fs::remove_dir_all(path)?;
+    // Another run may have begun in one of them.
+    let _ = above.iter().try_for_each(fs::remove_dir);
+    Ok(())
 }
 
 /// Renames a file, and replaces one with the new name.

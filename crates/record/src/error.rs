@@ -38,7 +38,7 @@ pub enum RecordError {
         /// The cause; it is part of the message and therefore not a `source`.
         cause: io::Error,
     },
-    #[error("{} is no run of dyno: it has no run.json; `dyno list` shows stored runs", path.display())]
+    #[error("{} is not a run folder: it has no run.json; `dyno list` shows stored runs", path.display())]
     NotARun { path: PathBuf },
     /// A newer dyno wrote it.
     #[error(

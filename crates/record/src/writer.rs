@@ -34,6 +34,8 @@ const FOLDERS_PER_SECOND: u32 = 1_000;
 #[derive(Debug)]
 pub struct RunWriter {
     folder: PathBuf,
+    /// The folders above it that did not exist before, the innermost one first.
+    made_above: Vec<PathBuf>,
     header: RunHeader,
     /// Locked during the run, so that readers can distinguish a running run from one that was cut. The file
     /// also reserves the disk space.
@@ -48,12 +50,13 @@ impl RunWriter {
     /// When the folder or a file cannot be created.
     pub fn create(out: &Path, header: &RunHeader) -> Result<Self, RecordError> {
         let header = header.clone().without_secrets();
+        let made_above = disk::missing_folders(out).map(Path::to_path_buf).collect();
         let folder = make_folder(out, &header)?;
         let lock = lock(&folder)?;
         let trials = folder.join("trials");
         disk::create_folder(&trials).map_err(|cause| RecordError::io("create", &trials, cause))?;
         replace(&folder.join("plan.toml"), header.plan_text.as_bytes())?;
-        let writer = Self { folder, header, lock };
+        let writer = Self { folder, made_above, header, lock };
         writer.write(&RunStatus::Running, None)?;
         sync_folder(out)?;
         Ok(writer)
@@ -102,6 +105,15 @@ impl RunWriter {
         // The reserved space is needed only when the disk is full.
         let _ = self.lock.file().set_len(0);
         self.write(status, Some(Timestamp::now()))
+    }
+
+    /// Removes everything that was written, of a run in which nothing was measured.
+    ///
+    /// # Errors
+    /// When the folder of the run cannot be removed.
+    pub fn discard(self) -> Result<(), RecordError> {
+        let remove = disk::remove_folders(&self.folder, &self.made_above);
+        remove.map_err(|cause| RecordError::io("remove", &self.folder, cause))
     }
 
     fn write(&self, status: &RunStatus, ended: Option<Timestamp>) -> Result<(), RecordError> {

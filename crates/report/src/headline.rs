@@ -4,13 +4,14 @@ use analysis::Validity;
 use record::{Run, TrialRecord, TrialStatus, usable_threads};
 use serde::{Deserialize, Serialize};
 
-use crate::digest::Trial;
+use crate::conclusion;
+use crate::digest::{Event, Trial};
 use crate::number::{bounded, latency, number, several};
 
 const PERCENT: f64 = 99.0;
 
-/// The figures of a trial that this process has measured, as its report has them, such as `782 tps, 15,640 qps, p99
-/// 3.20 ms`, and why it is doubtful or invalid.
+/// The figures of a trial that this process has measured, as its report has them, such as `782 tx/s, 15,640 queries/s,
+/// p99 3.20 ms`, and why it is doubtful or invalid.
 pub fn trial_headline(record: &TrialRecord) -> String {
     let trial = Trial::new(record, &[PERCENT], usable_threads());
     let summary = &trial.summary;
@@ -20,12 +21,16 @@ pub fn trial_headline(record: &TrialRecord) -> String {
     };
     let verdict = match trial.validity() {
         Validity::Valid => String::new(),
-        _ => format!(", {}", trial.validity_text()),
+        validity => format!(", {}: {}", validity.name(), conclusion::all_reasons(&trial)),
+    };
+    let queries = match summary.queries_per_s == summary.transactions_per_s {
+        true => String::new(),
+        false => format!(", {} queries/s", number(summary.queries_per_s)),
     };
     format!(
-        "{} tps, {} qps, p99 {}{failed}{verdict}",
+        "{} {}{queries}, p99 {}{failed}{verdict}",
         number(summary.transactions_per_s),
-        number(summary.queries_per_s),
+        Event::of(&record.header).per_s(),
         percentile(&trial)
             .map_or("-".to_owned(), |(value_ns, is_bound)| bounded(latency(value_ns), is_bound)),
     )
@@ -99,7 +104,7 @@ mod tests {
         let [tps, p99] = best_trial(&run).unwrap().cells();
         assert_eq!(tps, number(all[best]));
         let told = trial_headline(&run.trials[best]);
-        assert!(told.starts_with(&format!("{tps} tps, ")) && told.contains(&p99), "{told}");
+        assert!(told.starts_with(&format!("{tps} tx/s, ")) && told.contains(&p99), "{told}");
         run.trials[best].end.as_mut().unwrap().status = TrialStatus::Interrupted;
         assert_ne!(best_trial(&run).unwrap().cells()[0], tps);
         assert_eq!(best_trial(&sample::failed()), None);
@@ -107,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_trial_without_an_answer_has_no_percentile() {
-        let told = "0 tps, 0 qps, p99 -, invalid: failed, nothing-measured";
+        let told = "0 tx/s, p99 -, invalid: the trial failed; nothing succeeded";
         assert_eq!(trial_headline(&sample::failed().trials[0]), told);
     }
 }

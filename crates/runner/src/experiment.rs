@@ -42,6 +42,7 @@ impl Experiment {
 
     /// Reads the systems and workloads of a plan that has these problems.
     fn complete(mut plan: Plan, mut problems: Vec<Problem>) -> Result<Self, Problems> {
+        complete_kinds(&mut plan);
         let folder = &plan.source.folder;
         let systems = collect_valid(&plan.systems, &mut problems, |it| system::read(it, folder));
         let read =
@@ -51,6 +52,7 @@ impl Experiment {
         if problems.is_empty() {
             plan.unsuited = unsuited(&systems, &workloads);
             problems.extend(left_over(&plan, &systems));
+            problems.extend(without_method(&plan, &systems, &workloads));
             problems.extend(windows::shared_tables(&plan, &systems));
         }
         problems.extend(wrong_ceiling(&plan));
@@ -72,6 +74,11 @@ impl Experiment {
 
     pub fn plan(&self) -> &Plan {
         &self.plan
+    }
+
+    /// Whether there is one system and one workload, so that a message need not name them.
+    pub(crate) fn is_of_one_system(&self) -> bool {
+        self.systems.len() == 1 && self.workloads.len() == 1
     }
 
     /// The scores, limits and mix of workload `index`, and remarks on a load of `clients` clients.
@@ -108,6 +115,19 @@ impl Experiment {
         let notes = notes.chain(unfit::notes(self));
         let rounds = self.too_few_rounds().or_else(|| windows::too_few_rounds(&self.plan));
         notes.chain(rounds).chain(self.baselines_again()).collect()
+    }
+
+    /// The builds that a run has to make first, each with what it takes.
+    pub fn builds_to_come(&self) -> Vec<String> {
+        let named = self.plan.systems.iter().zip(&self.systems);
+        let builds = named.filter_map(|(plan, system)| {
+            let build = match &plan.build {
+                Some(command) => format!("built first, by `{command}`"),
+                None => system.build_to_come()?,
+            };
+            Some(format!("{}: {build}", plan.name))
+        });
+        builds.collect()
     }
 
     /// The trials that are there for the noise floor.
@@ -279,6 +299,31 @@ fn left_over(plan: &Plan, systems: &[Box<dyn System>]) -> Vec<Problem> {
     problems
 }
 
+/// Services with methods where neither the system nor a workload names one.
+fn without_method(
+    plan: &Plan,
+    systems: &[Box<dyn System>],
+    workloads: &[TrialWorkload],
+) -> Option<Problem> {
+    let is_unnamed =
+        |it: &TrialWorkload| matches!(it, TrialWorkload::Service(rpc) if !rpc.names_method());
+    let at = systems.iter().position(|system| system.lacks_method())?;
+    workloads.iter().find(|it| is_unnamed(it))?;
+    let options = &plan.systems[at].options;
+    let help = "end the URL in /package.Service/Method, or give the workload `method = \"package.Service/Method\"` \
+                (`--option method=...`)";
+    Some(options.problem("url", "the URL names no method to call", help))
+}
+
+/// Gives workloads that are named without their family, such as `oltp_read_write`, their whole names.
+fn complete_kinds(plan: &mut Plan) {
+    for workload in &mut plan.workloads {
+        if let Some(whole) = workload::whole_name(&workload.kind) {
+            workload.kind = whole;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -311,7 +356,7 @@ mod tests {
         assert_eq!(
             all,
             [
-                "\"marriadb\": `marriadb` is no kind of system",
+                "\"marriadb\": `marriadb` is not a known system",
                 "jornal: unknown key `jornal`",
                 "\"sysbench/oltp_reed\": unknown workload `sysbench/oltp_reed`",
                 "client: unknown key `client`",

@@ -1,4 +1,4 @@
-//! A phase of a workload that failed.
+//! The contexts of errors: a system that cannot be used, a phase of a workload that failed.
 
 use std::fmt;
 
@@ -21,5 +21,19 @@ impl PhaseFailure {
 impl fmt::Display for PhaseFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} of {:?} failed", self.phase.name(), self.workload)
+    }
+}
+
+/// The context of an error that makes a system unusable.
+#[derive(Debug)]
+pub(crate) struct SystemFailure {
+    pub(crate) system: String,
+    /// Such as `cannot be used`.
+    pub(crate) state: &'static str,
+}
+
+impl fmt::Display for SystemFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "system {:?} {}", self.system, self.state)
     }
 }

@@ -8,14 +8,16 @@ use jiff::Timestamp;
 use measure::Phase;
 use plan::{SystemInstance, Trial};
 use record::{
-    Dyno, Environment, Identity, PhaseRecord, RunHeader, RunStatus, RunWriter, TrialEnd,
-    TrialHeader, TrialStatus, TrialWriter,
+    Dyno, Environment, PhaseRecord, RunHeader, RunStatus, RunWriter, TrialEnd, TrialHeader,
+    TrialStatus, TrialWriter,
 };
 use system::{Scratch, demand_cpus};
 
 use crate::building::Build;
 use crate::data_check::check_data;
 use crate::load_processes::LoadProcesses;
+use crate::not_started::NotStarted;
+use crate::nothing_measured::{NothingMeasured, UntilFirstLoad};
 use crate::phase_failure::PhaseFailure;
 use crate::source::{FinishedTrial, SourcedTrial, TrialSource};
 use crate::test_bed::TestBed;
@@ -50,7 +52,7 @@ impl Experiment {
     /// generators; other loads are offered here.
     ///
     /// # Errors
-    /// When the record cannot be written, or the plan gives the load CPUs that this machine does not have.
+    /// [`NothingMeasured`] when no load began; when the record cannot be written.
     pub fn run(
         &self,
         options: &RunOptions,
@@ -62,9 +64,9 @@ impl Experiment {
         let own_cpus =
             self.plan.load.cpus.as_ref().filter(|_| self.plan.load.generators.is_empty());
         if let Some(cpus) = own_cpus {
-            demand_cpus(cpus).context("the load's `cpus`")?;
+            demand_cpus(cpus).context("the load's `cpus`").map_err(before_all)?;
         }
-        let writer = RunWriter::create(&options.out, &self.header(options))?;
+        let writer = RunWriter::create(&options.out, &self.header(options)).map_err(before_all)?;
         let folder = writer.folder().to_path_buf();
         let trials = (!self.plan.has_open_end()).then(|| self.plan.trials().len());
         listener.on_event(Event::RunBegins { folder: &folder, trials });
@@ -84,10 +86,15 @@ impl Experiment {
             built: Vec::new(),
             begun: 0,
             failed_trials: 0,
+            until_first_load: UntilFirstLoad::default(),
         };
         let result = sequence.run(source::of(&self.plan).as_mut(), listener);
         let taken_down = sequence.take_down(&[], listener);
         let (begun, failed_trials) = (sequence.begun, sequence.failed_trials);
+        let nothing = sequence.until_first_load.nothing_measured(result.as_ref().err());
+        if let Some(nothing) = nothing.filter(|_| !stop.is_asked()) {
+            return Err(nothing.discarding(writer).into());
+        }
         let status = match (&result, stop.is_asked()) {
             (Err(cause), _) => RunStatus::Failed(format!("{cause:#}")),
             (_, true) => RunStatus::Interrupted,
@@ -142,6 +149,12 @@ struct Sequence<'a> {
     built: Vec<usize>,
     begun: usize,
     failed_trials: usize,
+    until_first_load: UntilFirstLoad,
+}
+
+/// The error for a cause that is found before the first trial.
+fn before_all(cause: impl Into<anyhow::Error>) -> anyhow::Error {
+    NothingMeasured::of(&[format!("{:#}", cause.into())]).into()
 }
 
 /// A system, or a workload on it, that could not be prepared.
@@ -156,21 +169,6 @@ struct Unavailable {
 impl Unavailable {
     fn covers(&self, trial: Trial) -> bool {
         self.system == trial.system && self.workload.is_none_or(|dead| dead == trial.workload)
-    }
-}
-
-/// Why a trial ended before its load began.
-struct NotStarted {
-    status: TrialStatus,
-    identity: Box<Identity>,
-    failed_phase: Option<Phase>,
-}
-
-impl From<anyhow::Error> for NotStarted {
-    fn from(cause: anyhow::Error) -> Self {
-        let status = TrialStatus::Failed(format!("{cause:#}"));
-        let failed_phase = PhaseFailure::phase_of(&cause);
-        Self { status, identity: Box::default(), failed_phase }
     }
 }
 
@@ -207,11 +205,11 @@ impl<'a> Sequence<'a> {
         }
         self.begun += 1;
         listener.on_event(Event::TrialBegins { index: trial.index, title: &title });
-        let attempt = self.attempt(*trial, listener)?;
+        let attempt = self.attempt(*trial, &title, listener)?;
         let is_started = attempt.is_ok();
-        let status = match attempt {
-            Ok(status) => status,
-            Err(_) if self.stop.is_asked() => TrialStatus::Interrupted,
+        let (status, cause) = match attempt {
+            Ok(status) => (status, None),
+            Err(_) if self.stop.is_asked() => (TrialStatus::Interrupted, None),
             Err(not_started) => self.record_not_started(*trial, not_started)?,
         };
         let is_failed = match status {
@@ -222,7 +220,10 @@ impl<'a> Sequence<'a> {
         };
         self.failed_trials += usize::from(is_failed);
         let record = self.last.as_ref().filter(|_| is_started);
-        listener.on_event(Event::TrialEnds { status: &status, record });
+        self.until_first_load.report_before_end((*trial, &title), listener);
+        if self.until_first_load.is_reported((*trial, &title), &status, cause) {
+            listener.on_event(Event::TrialEnds { status: &status, record });
+        }
         Ok(is_started)
     }
 
@@ -230,12 +231,14 @@ impl<'a> Sequence<'a> {
     fn attempt(
         &mut self,
         trial: Trial,
+        title: &str,
         listener: &mut dyn RunListener,
     ) -> Result<Result<TrialStatus, NotStarted>> {
         let (mut test_bed, ready) = match self.make_ready(trial, listener) {
             Ok(ready) => ready,
             Err(not_started) => return Ok(Err(not_started)),
         };
+        self.until_first_load.report((trial, title), listener);
         let load = match trial_load::make_load(self.experiment, trial, &test_bed, self.stop) {
             Err(cause) if self.stop.is_asked() => {
                 self.put_back(test_bed);
@@ -249,7 +252,7 @@ impl<'a> Sequence<'a> {
             trial,
             (&mut test_bed, self.test_beds.names(&self.experiment.plan), processes),
             (&ready, load),
-            self.writer,
+            (self.writer, &mut self.until_first_load),
             self.stop,
             listener,
         )?;
@@ -350,11 +353,11 @@ impl<'a> Sequence<'a> {
             let identity = Box::new(up.unwrap_or_default());
             let (status, failed_phase) =
                 (TrialStatus::Failed(dead.reason.clone()), dead.failed_phase);
-            return Err(NotStarted { status, identity, failed_phase });
+            return Err(NotStarted { status, identity, failed_phase, cause: None });
         }
         if let Some(reason) = self.test_beds.loss(instance) {
             let (status, identity) = (TrialStatus::Crashed(reason), Box::default());
-            return Err(NotStarted { status, identity, failed_phase: None });
+            return Err(NotStarted { status, identity, failed_phase: None, cause: None });
         }
         let mut test_bed = self.test_bed_for(trial, listener).inspect_err(|cause| {
             self.dead.push(Unavailable {
@@ -375,7 +378,7 @@ impl<'a> Sequence<'a> {
                 if let Some(reason) = test_bed.crash(&cause) {
                     let (status, failed_phase) = (TrialStatus::Crashed(reason), None);
                     self.put_back(test_bed);
-                    return Err(NotStarted { status, identity, failed_phase });
+                    return Err(NotStarted { status, identity, failed_phase, cause: None });
                 }
                 let (system, workload) = (trial.system, Some(trial.workload));
                 let (reason, failed_phase) = (format!("{cause:#}"), PhaseFailure::phase_of(&cause));
@@ -471,8 +474,13 @@ impl<'a> Sequence<'a> {
         }
     }
 
-    fn record_not_started(&self, trial: Trial, not_started: NotStarted) -> Result<TrialStatus> {
-        let NotStarted { status, identity, failed_phase } = not_started;
+    /// Records a trial whose load did not begin; returns its status and the cause that is to be told.
+    fn record_not_started(
+        &self,
+        trial: Trial,
+        not_started: NotStarted,
+    ) -> Result<(TrialStatus, Option<String>)> {
+        let NotStarted { status, identity, failed_phase, cause } = not_started;
         let warm_up = self.experiment.plan.warm_up_of(trial, false);
         let header = TrialHeader {
             identity: *identity,
@@ -480,6 +488,6 @@ impl<'a> Sequence<'a> {
         };
         let end = TrialEnd { status, failed_phase, ..TrialEnd::failed("") };
         self.writer.begin_trial(&header)?.finish(&end)?;
-        Ok(end.status)
+        Ok((end.status, cause.filter(|_| self.experiment.is_of_one_system())))
     }
 }

@@ -17,7 +17,7 @@ use workload::{LoadKey, LoadProgress, Workload, WorkloadContext};
 
 use crate::cross_check::Check;
 use crate::known_generators::KnownGenerators;
-use crate::phase_failure::PhaseFailure;
+use crate::phase_failure::{PhaseFailure, SystemFailure};
 use crate::phase_limit::PhaseLimit;
 use crate::phase_timer::PhaseTimer;
 use crate::trial_watch::{OtherHosts, WatchTargets};
@@ -66,13 +66,14 @@ impl<'a> TestBed<'a> {
         let SystemInstance { system, .. } = instance;
         let plan = &experiment.plan.systems[system];
         listener.on_event(Event::SystemStarting { name: &plan.name });
+        let failure = |state| SystemFailure { system: plan.name.clone(), state };
         building::provide(experiment.systems[system].as_ref(), stop, listener)
-            .with_context(|| format!("system {:?} is not available", plan.name))?;
+            .with_context(|| failure("is not available"))?;
         let connect = experiment.plan.load.bounds.connect_timeout;
         let timeouts = Timeouts { connect, query: None };
         let running = experiment.systems[system]
             .start(scratch, timeouts, &mut building::progress_listener(stop, listener))
-            .with_context(|| format!("system {:?} cannot be used", plan.name))?;
+            .with_context(|| failure("cannot be used"))?;
         let identity = running.identity().clone();
         listener.on_event(Event::SystemStarted { name: &plan.name, identity: &identity });
         let sql = experiment.plan.sql_for(plan);
@@ -352,7 +353,7 @@ impl<'a> TestBed<'a> {
         tell_notes(&progress, listener);
         let workload = &self.experiment.plan.workloads[index].name;
         let done = outcome
-            .map_err(|failure| limit.explain(failure))
+            .map_err(|failure| limit.explain(target.explain(failure)))
             .with_context(|| PhaseFailure { phase, workload: workload.clone() })?;
         let (loaded_again, loaded) = (progress.losses(), progress.loaded());
         Ok((PhaseRecord { loaded_again, loaded, ..timer.stop() }, done))

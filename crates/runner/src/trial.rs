@@ -25,6 +25,7 @@ use crate::known_generators::KnownGenerators;
 use crate::load_end;
 use crate::load_processes::LoadProcesses;
 use crate::member_exits::MemberExits;
+use crate::nothing_measured::UntilFirstLoad;
 use crate::offer;
 use crate::phase_timer::{PhaseTimer, before_now};
 use crate::shared_trial::SharedTrial;
@@ -49,7 +50,7 @@ pub(crate) fn run(
     trial: Trial,
     (test_bed, beside, processes): (&mut TestBed<'_>, Vec<String>, Option<&mut dyn LoadProcesses>),
     (ready, load): (&[PhaseRecord], Box<dyn Load>),
-    writer: &RunWriter,
+    (writer, until_first_load): (&RunWriter, &mut UntilFirstLoad),
     stop: &Stop,
     listener: &mut dyn RunListener,
 ) -> Result<TrialRun> {
@@ -97,6 +98,9 @@ pub(crate) fn run(
                 Err(TrialError::Start { client: 0, clients: trial.clients, failure })
             }
         };
+        if kept.has_begun {
+            until_first_load.load_begins();
+        }
         let is_lost = is_connection_lost(&outcome);
         kept.note_member_exits()?;
         (messages, member_exits) = (kept.messages, mem::take(&mut kept.member_exits));
@@ -178,6 +182,7 @@ struct TrialRecorder<'a, 'b> {
     enough: Enough,
     listener: &'a mut dyn RunListener,
     phase: Option<PhaseTimer>,
+    has_begun: bool,
     measure_started: Option<Timestamp>,
     measure_ended: Option<Timestamp>,
     mark: Option<UsageMark>,
@@ -214,6 +219,7 @@ impl<'a, 'b> TrialRecorder<'a, 'b> {
             enough: Enough::new(load, steady_from),
             listener,
             phase: None,
+            has_begun: false,
             measure_started: None,
             measure_ended: None,
             mark: None,
@@ -334,7 +340,8 @@ impl TrialObserver for TrialRecorder<'_, '_> {
 
     fn begins(&mut self, phase: Phase, late_ns: Nanos) -> io::Result<()> {
         // First what has a time, because the rest takes some.
-        if self.phase.is_none() {
+        if !self.has_begun {
+            self.has_begun = true;
             self.writer.load_begins(before_now(late_ns)).map_err(io::Error::other)?;
         }
         self.close_phase(late_ns)?;

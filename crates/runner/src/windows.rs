@@ -18,7 +18,7 @@ pub(crate) fn too_few_rounds(plan: &Plan) -> Option<String> {
 
 /// Variants that would each create the same tables on the same server, which is there for both.
 pub(crate) fn shared_tables(plan: &Plan, systems: &[Box<dyn System>]) -> Option<Problem> {
-    if plan.windows.is_none() || plan.existing != Existing::Refuse {
+    if plan.windows.is_none() || !matches!(plan.existing, Existing::Match | Existing::Refuse) {
         return None;
     }
     let kept: Vec<usize> = (0..systems.len()).filter(|at| systems[*at].keeps_data()).collect();

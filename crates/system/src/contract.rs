@@ -75,6 +75,11 @@ pub trait System: Send + Sync {
         Offer::Sql
     }
 
+    /// Whether it is a service of methods and names none, so that the workload has to.
+    fn lacks_method(&self) -> bool {
+        false
+    }
+
     /// Whether it runs within the process of its clients, so that other processes cannot reach it.
     fn is_embedded(&self) -> bool {
         false
@@ -98,6 +103,11 @@ pub trait System: Send + Sync {
     /// What is missing and what to install, what failed, or that a stop was requested.
     fn provide(&self, _listener: &mut ProgressListener<'_>) -> anyhow::Result<()> {
         Ok(())
+    }
+
+    /// What [`System::provide`] still has to build, with how long that takes; `None` when nothing is to be built.
+    fn build_to_come(&self) -> Option<String> {
+        None
     }
 
     /// Makes the system ready: starts managed servers, connects to external ones, and asks for the system's identity.

@@ -59,7 +59,13 @@ fn missing_program(plan: &SystemPlan, folder: &Path) -> Option<Problem> {
 fn unknown(plan: &SystemPlan) -> Vec<Problem> {
     let names: Vec<&str> = catalogue().iter().map(|kind| kind.name).collect();
     let list = format!("there are {}; `dyno systems` explains them", names.join(", "));
+    let scheme = plan.kind.split("://").next().unwrap_or_default();
     let help = match nearest(&plan.kind, &names) {
+        _ if POSTGRES.contains(&scheme) => format!("PostgreSQL is not supported yet; {SUPPORTED}"),
+        _ if HTTP.contains(&scheme) => format!("HTTP is not supported; {SUPPORTED}"),
+        _ if is_login(&plan.kind) => {
+            format!("write the scheme before it, such as mysql://{}", plan.kind)
+        }
         _ if is_address(&plan.kind) => format!(
             "say what speaks there: mysql://USER@{0}/DATABASE for a database, grpc://{0}/SERVICE/METHOD, \
              trpc://{0}/SERVICE/METHOD or tcp://{0} for a service",
@@ -73,8 +79,19 @@ fn unknown(plan: &SystemPlan) -> Vec<Problem> {
     for (name, _) in plan.options.shown() {
         reader.is_given(&name);
     }
-    reader.reject("kind", format!("`{}` is no kind of system", plan.kind), help);
+    reader.reject("kind", format!("`{}` is not a known system", plan.kind), help);
     reader.finish().err().unwrap_or_default()
+}
+
+/// Names and schemes of what dyno does not speak.
+const POSTGRES: [&str; 4] = ["postgres", "postgresql", "pgsql", "pg"];
+const HTTP: [&str; 2] = ["http", "https"];
+const SUPPORTED: &str = "dyno measures databases with the MySQL protocol and SQLite, and services with gRPC, tRPC and \
+                         TCP: see `dyno systems`";
+
+/// `user@host/database`, a URL without its scheme.
+fn is_login(text: &str) -> bool {
+    text.contains('@') && !text.contains("://")
 }
 
 fn is_address(text: &str) -> bool {

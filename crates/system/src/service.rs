@@ -124,6 +124,11 @@ impl System for ExternalService {
         Offer::Calls
     }
 
+    fn lacks_method(&self) -> bool {
+        let after_hosts = self.url.split_once("://").and_then(|(_, rest)| rest.split_once('/'));
+        self.protocol.has_methods() && after_hosts.is_none_or(|(_, method)| method.is_empty())
+    }
+
     fn start(
         &self,
         _scratch: &Path,

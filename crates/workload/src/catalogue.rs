@@ -74,6 +74,15 @@ pub fn catalogue() -> Vec<WorkloadInfo> {
     all
 }
 
+/// The whole name of a workload that is given without its family, such as `sysbench/oltp_read_write` for
+/// `oltp_read_write`; `None` for any other text. A single letter is no such name.
+pub fn whole_name(name: &str) -> Option<String> {
+    let is_named = |kind: &String| kind.split_once('/').is_some_and(|(_, last)| last == name);
+    let mut named = catalogue().into_iter().map(|info| info.kind).filter(is_named);
+    let first = named.next().filter(|_| name.len() > 1)?;
+    named.next().is_none().then_some(first)
+}
+
 /// Reads a workload of the plan, which names files of `files`.
 ///
 /// # Errors

@@ -34,7 +34,7 @@ mod workload;
 mod ycsb;
 
 pub use busy_sessions::BusySessions;
-pub use catalogue::{WorkloadInfo, catalogue, read};
+pub use catalogue::{WorkloadInfo, catalogue, read, whole_name};
 pub use context::{LoadKey, WorkloadContext};
 pub use export::Export;
 pub use load_part::LoadPart;

@@ -24,17 +24,29 @@ pub(crate) fn unsuitable(message: impl Into<String>) -> Failure {
 
 /// The refusal to make tables that exist already.
 pub(crate) fn already_there<S: Borrow<str>>(tables: &[S]) -> Failure {
+    let verb = if tables.len() == 1 { "exists" } else { "exist" };
     unsuitable(format!(
-        "{} there already: use `--existing reuse` to run on the data in place, or \
-         `--existing replace` to have it dropped and made afresh",
-        subject(tables)
+        "{} already {verb}; `--existing reuse` uses what is there, `--existing replace` drops and recreates it",
+        names(tables)
     ))
 }
 
 /// Some tables as the subject of a sentence, verb included: `table stock is`.
 pub(crate) fn subject<S: Borrow<str>>(tables: &[S]) -> String {
-    let (noun, verb) = if tables.len() == 1 { ("table", "is") } else { ("tables", "are") };
-    format!("{noun} {} {verb}", tables.join(", "))
+    let verb = if tables.len() == 1 { "is" } else { "are" };
+    format!("{} {verb}", names(tables))
+}
+
+/// Some tables by their names: `tables stock, orders`.
+pub(crate) fn names<S: Borrow<str>>(tables: &[S]) -> String {
+    let noun = if tables.len() == 1 { "table" } else { "tables" };
+    format!("{noun} {}", tables.join(", "))
+}
+
+/// The note that existing tables are used because they are as they would be made.
+pub(crate) fn matching<S: Borrow<str>>(tables: &[S]) -> String {
+    let verb = if tables.len() == 1 { "exists and matches" } else { "exist and match" };
+    format!("{} {verb}: used without loading; `--existing replace` recreates", names(tables))
 }
 
 /// The failure of a job that was stopped on request.

@@ -1,6 +1,7 @@
 //! The tables of a workload on a system: which of them exist, whether they are the workload's, what follows their load,
 //! and their removal.
 
+use std::borrow::Borrow;
 use std::sync::Arc;
 
 use measure::Failure;
@@ -51,12 +52,41 @@ pub(crate) fn check_columns(
     if missing.is_empty() {
         return Ok(());
     }
-    Err(unsuitable(format!(
-        "table {table} has no column {} (it has {}): it is not {workload}'s; rename it, or have it dropped with \
-         `--existing replace`",
-        missing.join(", "),
-        found.join(", ")
-    )))
+    let remedy =
+        "use another database (`--create-database` creates it), or drop the table yourself";
+    Err(unsuitable(match owner(found).filter(|owner| *owner != workload) {
+        Some(owner) => format!("table {table} is {owner}'s, not {workload}'s; {remedy}"),
+        None => format!(
+            "table {table} has no column {} (it has {}): it is not {workload}'s; {remedy}",
+            some(&missing),
+            some(found)
+        ),
+    }))
+}
+
+/// The first names of a list, the others counted.
+fn some<S: Borrow<str>>(names: &[S]) -> String {
+    const SHOWN_MAX: usize = 5;
+    match names.len().checked_sub(SHOWN_MAX) {
+        Some(more @ 2..) => format!("{} and {more} more", names[..SHOWN_MAX].join(", ")),
+        _ => names.join(", "),
+    }
+}
+
+/// Columns that only one workload of dyno has, in tables whose names others may have too.
+const OWNERS: [(&str, &str); 6] = [
+    ("c_w_id", "TPC-C"),
+    ("o_w_id", "TPC-C"),
+    ("c_custkey", "TPC-H"),
+    ("o_orderkey", "TPC-H"),
+    ("ycsb_key", "YCSB"),
+    ("pad", "sysbench"),
+];
+
+/// The workload that a table with these columns belongs to; `None` for a table that dyno does not know.
+fn owner(found: &[String]) -> Option<&'static str> {
+    let has = |name: &str| found.iter().any(|column| column.eq_ignore_ascii_case(name));
+    OWNERS.iter().find(|(column, _)| has(column)).map(|(_, owner)| *owner)
 }
 
 /// [`check_columns`] for several tables.

@@ -8,7 +8,7 @@ pub(super) fn one_or_more<N: FromStr>(text: &str) -> Result<N, &'static str> {
 }
 
 /// What `existing` may be.
-pub(super) const EXISTING: [&str; 3] = ["refuse", "reuse", "replace"];
+pub(super) const EXISTING: [&str; 4] = ["match", "refuse", "reuse", "replace"];
 
 /// What `--system` takes where the data have to stay.
 pub(super) const LASTING_SYSTEM: &str = "The system that has the data: `sqlite:FILE`, or a URL such as \

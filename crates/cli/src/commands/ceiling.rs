@@ -66,7 +66,10 @@ fn plan_of(args: &CeilingArgs) -> Result<CeilingPlan> {
     }
     let text = bare_seconds(Some(&args.time)).unwrap_or_default();
     let time = plan::parse_duration(&text).filter(|time| *time >= TIME_MIN).ok_or_else(|| {
-        WrongArgument(format!("--time {:?} is no duration of 50ms or more, such as 1s", args.time))
+        WrongArgument(format!(
+            "--time {:?} is not a duration of 50ms or more, such as 1s",
+            args.time
+        ))
     })?;
     Ok(CeilingPlan {
         to: None,

@@ -106,7 +106,8 @@ pub(super) fn part(option: &str, text: &str, allowed: &RangeInclusive<f64>) -> R
     let part = percent.filter(|percent| allowed.contains(percent));
     part.map(|percent| percent / 100.0).ok_or_else(|| {
         let (least, most) = (allowed.start(), allowed.end());
-        let message = format!("{option} {text:?} is no part from {least}% to {most}%, such as 2%");
+        let message =
+            format!("{option} {text:?} is not a part from {least}% to {most}%, such as 2%");
         WrongArgument(message).into()
     })
 }
@@ -130,7 +131,7 @@ fn named_run(text: &str) -> Result<NamedRun> {
     if is_run(folder) {
         return Ok(NamedRun { folder: folder.into(), system });
     }
-    let problem = if Path::new(folder).exists() { "is no run" } else { "does not exist" };
+    let problem = if Path::new(folder).exists() { "is not a run folder" } else { "does not exist" };
     let hint = "name the folder of a run, or one system of it as RUN:SYSTEM; `dyno list DIR` shows the runs below \
                 a folder";
     Err(anyhow!(WrongArgument(format!("{folder} {problem}: {hint}"))))
@@ -177,7 +178,10 @@ mod tests {
         );
         assert_eq!(read(path("odd:name,too")).unwrap(), [("odd:name,too".to_owned(), None)]);
         let message = read(path("empty")).unwrap_err().to_string();
-        assert!(message.contains("is no run") && message.contains("RUN:SYSTEM"), "{message}");
+        assert!(
+            message.contains("is not a run folder") && message.contains("RUN:SYSTEM"),
+            "{message}"
+        );
         assert!(
             read(format!("{one},nowhere")).unwrap_err().to_string().contains("nowhere does not")
         );

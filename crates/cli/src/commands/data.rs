@@ -7,7 +7,7 @@ use driver::set_environment_passwords;
 use measure::{Condition, ConditionResult};
 use plan::Draft;
 use report::{Table, fold};
-use runner::{DataOutcome, DataTask, Experiment};
+use runner::{Cause, DataOutcome, DataTask, Experiment};
 
 use super::WrongArgument;
 use super::option_names::OptionNames;
@@ -55,7 +55,10 @@ fn run(draft: Draft, args: DataArgs, task: DataTask) -> Result<ExitCode> {
             Ok(if is_broken { ExitCode::FAILURE } else { ExitCode::SUCCESS })
         }
         Err(_) if stop.is_asked() => Ok(ExitCode::from(signals::INTERRUPTED)),
-        Err(cause) => Err(cause),
+        Err(cause) => {
+            super::tell_cause(&Cause::of(&format!("{cause:#}")));
+            Ok(ExitCode::FAILURE)
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use generators::Fleet;
 use plan::{Plan, SeekPlan, Source, Trial, show_duration};
 use record::RunStatus;
 use report::{Planned, PlannedTrial, several};
-use runner::{Experiment, RunOptions, RunOutcome};
+use runner::{Experiment, NothingMeasured, RunOptions, RunOutcome};
 
 use super::option_names::OptionNames;
 use super::repetitions;
@@ -75,6 +75,7 @@ pub(crate) fn run(
     set_environment_passwords(Vec::new());
     let outcome = match outcome {
         Ok(outcome) => outcome,
+        Err(cause) if cause.is::<NothingMeasured>() => return Err(cause),
         Err(cause) => {
             show_broken_off(progress.folder.as_ref(), &cause, &output);
             return Err(cause);
@@ -143,7 +144,12 @@ fn planned(experiment: &Experiment) -> Planned {
         workloads: named
             .map(|(index, workload)| (workload.name.clone(), described(index)))
             .collect(),
-        notes: experiment.notes().iter().map(|note| plan::scrub(note)).collect(),
+        notes: experiment
+            .notes()
+            .iter()
+            .chain(&experiment.builds_to_come())
+            .map(|note| plan::scrub(note))
+            .collect(),
         load: plan.estimate().filter(|_| plan.seek.is_none()),
         may_end_sooner: plan.may_end_sooner(),
         duration,

@@ -74,6 +74,6 @@ pub(crate) fn run(args: &GenerateArgs) -> Result<ExitCode> {
 fn show_progress(progress: &LoadProgress) {
     let (stage, done, total) = progress.current();
     if total > 0 {
-        super::print_error(&format!("{stage}: {done} of {}", total.max(done)));
+        crate::output::print_error(&format!("{stage}: {done} of {}", total.max(done)));
     }
 }

@@ -63,7 +63,7 @@ fn moment(text: &str) -> Result<Timestamp> {
     };
     text.parse::<Timestamp>().ok().or_else(of_date).ok_or_else(|| {
         let message =
-            format!("--since {text:?} is no time: write 2026-03-01 or 2026-03-01T12:00:00Z");
+            format!("--since {text:?} is not a time: write 2026-03-01 or 2026-03-01T12:00:00Z");
         WrongArgument(message).into()
     })
 }

@@ -46,12 +46,13 @@ fn every_subcommand_has_a_page_of_the_manual() {
     assert!(page("dyno.1").contains("Exit codes: 0 success"), "{}", page("dyno.1"));
     assert!(page("dyno-compare.1").contains("fail\\-if"), "{}", page("dyno-compare.1"));
     let help = String::from_utf8(sandbox.succeed(["--help"]).stdout).unwrap();
-    let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1);
-    let commands = commands.take_while(|line| !line.is_empty());
+    // Groups of commands stand between the usage and the options.
+    let commands = help.lines().skip_while(|line| *line != "Run:");
+    let commands = commands.take_while(|line| *line != "Options:");
     let names = commands.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
     let names: Vec<&str> = names.filter_map(|line| line.split_whitespace().next()).collect();
-    assert!(names.contains(&"manual"), "{help}");
-    for name in names.into_iter().filter(|name| *name != "help") {
+    assert!(names.contains(&"run") && names.contains(&"manual"), "{help}");
+    for name in names {
         assert!(page(&format!("dyno-{name}.1")).contains(".TH"), "{name}");
     }
 }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::process::Stdio;
 
+use crate::own_server::{Background, OwnServer};
 use crate::sandbox::{Sandbox, both, json};
 
 #[test]
@@ -44,17 +45,21 @@ fn a_missing_plan_file_is_named() {
     assert!(message.contains("nowhere.toml"), "{message}");
 }
 
+/// The load begins, and then every transaction fails for longer than clients try to reconnect.
 #[test]
-fn an_unreachable_server_fails_the_run_with_a_remedy() {
+fn a_run_that_failed_is_listed_and_reported_as_failed() {
     let sandbox = Sandbox::new();
-    // Port 1 of loopback: no process listens there, and only root could.
-    let args = ["bench", "sysbench/oltp_point_select", "--system", "mysql://root@127.0.0.1:1/test"];
-    let message = sandbox.fail(1, args);
-    assert!(message.contains("127.0.0.1:1"), "{message}");
-    assert!(message.contains("nothing listens there"), "{message}");
+    let own = OwnServer::start(&[]);
+    let mut command = sandbox.dyno(["bench", "sysbench/oltp_point_select", "--time=60s"]);
+    command.args(["--repetitions=1", "--reconnect-limit=off", "--system", &own.url()]);
+    let mut run = Background::start(&sandbox, &mut command);
+    run.wait_for("0000", "measure", 1);
+    own.kill();
+    let output = run.finish();
+    assert_eq!(output.status.code(), Some(1), "{}", both(&output));
     let listed = String::from_utf8(sandbox.succeed(["list"]).stdout).unwrap();
     let row: Vec<&str> = listed.lines().nth(1).unwrap().split_whitespace().skip(4).collect();
-    assert_eq!(row[..8], ["failed", "0", "of", "3", "3", "invalid", "-", "-"], "{listed}");
+    assert_eq!(row[..6], ["failed", "0", "of", "1", "1", "invalid"], "{listed}");
     let run = sandbox.runs().remove(0);
     for (format, status) in [("json", "\"status\": \"failed\""), ("text", "failed in ")] {
         let output = sandbox.dyno(["report", "--format", format]).output().unwrap();
@@ -327,4 +332,45 @@ fn numbers_are_written_and_refused_on_the_command_line_as_in_a_plan() {
     let told = String::from_utf8(run("1..4").stderr).unwrap();
     assert!(told.contains("`clients` is \"1..4\", not a whole number"), "{told}");
     assert!(told.contains("allowed: 1 to 1000000"), "{told}");
+}
+
+/// No TiDB is on the path or in the cache, so a run would build it.
+#[test]
+fn a_dry_run_tells_of_the_build_to_come() {
+    let sandbox = Sandbox::new();
+    let planned = |more: &[&str]| {
+        let mut command = sandbox.dyno(["bench", "oltp_read_write", "--dry-run", "--system=tidb"]);
+        command.args(more).env("DYNO_CACHE", sandbox.path().join("cache"));
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{}", both(&output));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let build = "tidb: building TiDB from its Go module, once: 8 to 9 minutes";
+    let told = planned(&["--system-option=source=build"]);
+    let (build_at, load_at) = (told.find(build), told.find(" of load"));
+    assert!(build_at.is_some() && build_at < load_at, "{told}");
+    let binary = sandbox.program("tidb-server", "#!/bin/sh\n");
+    let told = planned(&[&format!("--system-option=binary={}", binary.display())]);
+    assert!(!told.contains("building"), "{told}");
+}
+
+#[test]
+fn plans_are_written_by_init_and_run_by_name() {
+    let sandbox = Sandbox::new();
+    let told = String::from_utf8(sandbox.succeed(["init", "oltp_insert"]).stdout).unwrap();
+    assert_eq!(told, "plan.toml is written; `dyno run plan.toml` runs it\n");
+    let once = ["run", "plan.toml", "--set=load.events=5", "--set=repetitions=1", "--quiet"];
+    sandbox.succeed(once);
+    let before = fs::read_to_string(sandbox.path().join("plan.toml")).unwrap();
+    let refused = sandbox.fail(2, ["init", "tpcc"]);
+    assert!(refused.contains("plan.toml already exists"), "{refused}");
+    assert_eq!(fs::read_to_string(sandbox.path().join("plan.toml")).unwrap(), before);
+    let wrong = sandbox.fail(2, ["init", "oltp_reed", "--out=other.toml"]);
+    assert!(wrong.contains("unknown workload `oltp_reed`"), "{wrong}");
+    assert!(!sandbox.path().join("other.toml").exists());
+    let planned =
+        |name| String::from_utf8(sandbox.succeed(["run", name, "--dry-run"]).stdout).unwrap();
+    assert_eq!(planned("quickstart"), planned("quickstart.toml"));
+    sandbox.file("quickstart", "system = \"sqlite\"\nworkload = \"oltp_delete\"\n");
+    assert!(planned("quickstart").contains("oltp_delete"), "a file precedes");
 }

@@ -19,8 +19,10 @@ fn on(sandbox: &Sandbox, command: &str, system: &str, more: &[&str]) -> (i32, St
 fn data_is_kept_between_commands(sandbox: &Sandbox, system: &str) {
     let (code, said) = on(sandbox, "prepare", system, &[]);
     assert!(code == 0 && said.contains("prepared: sysbench oltp_read_write"), "{said}");
+    let (code, said) = on(sandbox, "prepare", system, &["--existing=refuse"]);
+    assert!(code == 1 && said.contains("already exist"), "{said}");
     let (code, said) = on(sandbox, "prepare", system, &[]);
-    assert!(code == 1 && said.contains("are there already"), "{said}");
+    assert!(code == 0 && said.contains("exist and match"), "{said}");
     let (code, said) = on(sandbox, "prepare", system, &["--existing=reuse"]);
     assert_eq!(code, 0, "{said}");
     let load = ["--existing=reuse", "--events=50", "--warm-up=0", "--format=json", "--quiet"];
@@ -56,7 +58,7 @@ fn a_missing_database_is_created_when_asked() {
     server::sql("DROP DATABASE data_made");
     let (code, said) = on(&sandbox, "prepare", &url, &[]);
     assert!(code == 1 && said.contains("data_made"), "{said}");
-    for expected in ["prepared: ", "are there already"] {
+    for expected in ["prepared: ", "exist and match"] {
         let (_, said) = on(&sandbox, "prepare", &url, &["--create-database"]);
         assert!(said.contains(expected), "{said}");
     }

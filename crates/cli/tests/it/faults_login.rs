@@ -8,7 +8,7 @@ use crate::server;
 fn failure(sandbox: &Sandbox, url: &str, more: &[&str]) -> String {
     let mut command = sandbox.dyno(["bench", "sysbench/oltp_read_write", "--table-size=100"]);
     let output = command.args(["--time=1s", "--system", url]).args(more).output().unwrap();
-    assert_eq!(output.status.code(), Some(1), "{}", both(&output));
+    assert_eq!(output.status.code(), Some(2), "{}", both(&output));
     both(&output)
 }
 

@@ -274,7 +274,7 @@ fn a_place_that_cannot_be_reached_ends_the_run_before_anything_is_made() {
     let url = server::database("dyno_generators_nowhere");
     let load = "clients = 4\ngenerators = [\"local\", \"command:false\"]";
     let output = run(&sandbox, &mysql(&url), SYSBENCH, load).output().unwrap();
-    assert_eq!(output.status.code(), Some(1), "{}", both(&output));
+    assert_eq!(output.status.code(), Some(2), "{}", both(&output));
     let text = String::from_utf8(output.stderr).unwrap();
     assert!(text.contains("generator command:false does not start"), "{text}");
     assert_eq!(server::sql("SHOW TABLES IN dyno_generators_nowhere"), "");

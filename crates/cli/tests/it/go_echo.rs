@@ -94,7 +94,7 @@ fn a_server_does_not_outlive_a_killed_dyno() {
 fn cpus_that_this_machine_does_not_have_are_refused_before_anything_starts() {
     let sandbox = Sandbox::new();
     let bench = ["bench", "sysbench/oltp_point_select", "--system=sqlite", "--client-cpus=1000"];
-    let told = sandbox.fail(1, bench);
+    let told = sandbox.fail(2, bench);
     assert!(told.contains("the load's `cpus`: there is no CPU 1000: this machine has "), "{told}");
     assert!(!sandbox.path().join("results").exists(), "there is no record");
 }

@@ -9,7 +9,7 @@ use std::thread;
 
 use serde_json::Value;
 
-use crate::sandbox::{Sandbox, both, report};
+use crate::sandbox::{Sandbox, both, in_one_line, report};
 use crate::tls::Authority;
 
 /// The variable with the path of the program.
@@ -57,7 +57,7 @@ fn bench(sandbox: &Sandbox, url: &str, options: &[&str]) -> Command {
 fn refusal(command: &mut Command) -> String {
     let output = command.output().unwrap();
     assert!(!output.status.success(), "{command:?}: {}", both(&output));
-    String::from_utf8(output.stderr).unwrap()
+    in_one_line(&String::from_utf8(output.stderr).unwrap())
 }
 
 #[test]

@@ -149,7 +149,7 @@ fn types_of_a_server_take_bounded_memory() {
     for (what, types) in hostile {
         let (output, most_kib) = call(types);
         let told = both(&output);
-        assert_eq!(output.status.code(), Some(1), "{what}: {told}");
+        assert_eq!(output.status.code(), Some(2), "{what}: {told}");
         assert!(told.contains("its descriptors would take more than 48 MiB"), "{what}: {told}");
         assert!(told.contains("name the `.proto` file with `proto`"), "{what}: {told}");
         assert!(most_kib > 0, "{what}: it was never seen");

@@ -72,7 +72,7 @@ fn a_server_with_its_own_certificate_does_not_get_the_password() {
             let text = both(&output);
             assert!(holds(&heard, b"root\0"), "no login: {text}");
             assert!(!holds(&heard, PASSWORD), "{requests:?} {options}: the password was sent");
-            assert_eq!(output.status.code(), Some(1), "{text}");
+            assert_eq!(output.status.code(), Some(2), "{text}");
             assert!(text.contains("enable-cleartext-plugin=1"), "{text}");
             assert!(text.contains("enable_cleartext_plugin = true"), "{text}");
         }

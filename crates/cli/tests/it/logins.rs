@@ -256,7 +256,7 @@ fn a_password_is_not_shown_when_its_login_is_refused() {
                 .output()
                 .unwrap();
             // Even the right password does not help: this server supports only SELECT.
-            assert_eq!(output.status.code(), Some(1), "{}", both(&output));
+            assert_eq!(output.status.code(), Some(2), "{}", both(&output));
             let told = both(&output);
             assert!(!told.contains(PASSWORD) && !told.contains(PASSWORD_IN_URL), "{told}");
             assert!(!told.contains("panicked"), "{told}");

@@ -38,6 +38,7 @@ mod logins;
 mod logins_tidb;
 mod mariadb;
 mod member_exits;
+mod mistakes;
 mod network;
 mod open_files;
 mod open_loop;

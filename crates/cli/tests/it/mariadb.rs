@@ -63,12 +63,12 @@ fn existing_tables_are_refused_reused_or_replaced_as_configured() {
     };
     assert!(bench("refuse", "100").status.success(), "nothing is there yet");
     let refused = bench("refuse", "100");
-    assert_eq!(refused.status.code(), Some(1));
+    assert_eq!(refused.status.code(), Some(2));
     assert!(both(&refused).contains("sbtest1"), "{}", both(&refused));
     assert!(both(&refused).contains("--existing reuse"), "{}", both(&refused));
     assert!(bench("reuse", "100").status.success());
     let wrong_size = bench("reuse", "300");
-    assert_eq!(wrong_size.status.code(), Some(1), "300 rows are not there");
+    assert_eq!(wrong_size.status.code(), Some(2), "300 rows are not there");
     assert_eq!(server::sql("SELECT COUNT(*) FROM dyno_existing.sbtest1").trim(), "100");
     assert!(bench("replace", "300").status.success());
     assert_eq!(server::sql("SELECT COUNT(*) FROM dyno_existing.sbtest1").trim(), "300");
@@ -103,7 +103,7 @@ fn too_few_connections_are_reported_before_the_load() {
         .args(["--clients=100000", "--cleanup", "--system", &url])
         .output()
         .unwrap();
-    assert_eq!(output.status.code(), Some(1), "{}", both(&output));
+    assert_eq!(output.status.code(), Some(2), "{}", both(&output));
     let text = both(&output);
     assert!(text.contains("max_connections"), "{text}");
     assert!(text.contains("SET GLOBAL"), "{text}");

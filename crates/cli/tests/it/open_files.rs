@@ -31,7 +31,7 @@ fn open_file_soft_limit_is_raised_and_hard_limit_reported() {
     ]);
     let sandbox = Sandbox::new();
     let output = limited(&sandbox, "ulimit -n 1024", &own.url()).output().unwrap();
-    assert_eq!(output.status.code(), Some(1), "{}", both(&output));
+    assert_eq!(output.status.code(), Some(2), "{}", both(&output));
     let text = both(&output);
     assert!(text.contains("too few open files: 5064 needed, 1024 available"), "{text}");
     assert!(text.contains("ulimit -Hn 5064"), "{text}");

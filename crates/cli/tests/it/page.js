@@ -1,5 +1,15 @@
 "use strict";
-document.querySelectorAll("details").forEach((details) => (details.open = true));
+// What is folded is made when it is opened, and so are the trials in it.
+const settled = () => new Promise((done) => setTimeout(done, 300));
+async function openAll() {
+  const open = () => document.querySelectorAll("details:not(.menu)").forEach((details) => (details.open = true));
+  open();
+  await settled();
+  document.querySelectorAll("table.trials td button[aria-expanded=false]").forEach((button) => button.click());
+  await settled();
+  open();
+  await settled();
+}
 const tip = document.querySelector(".tip");
 const numbers = (text) => text.match(/-?[\d.]+/g).map(Number);
 
@@ -20,18 +30,21 @@ function shownAt(svg, [x, y]) {
   return tip.hidden ? null : { place: tip.querySelector("b").textContent, values: Object.fromEntries(rows) };
 }
 
-const told = [...document.querySelectorAll("figure")].map((figure) => {
-  const svg = figure.querySelector("svg[data-area]");
-  const shapes = [...svg.querySelectorAll("g[data-n] .line, g[data-n] .marker")].map((shape) => shape.getBBox());
-  // All of a short line, some of a long one.
-  const points = [...svg.querySelectorAll("g[data-n]")].flatMap((series) => {
-    const all = corners(series);
-    return all.filter((_, at) => all.length < 12 || at % 16 === 0 || at + 1 === all.length);
+openAll().then(() => {
+  const told = [...document.querySelectorAll("figure")].map((figure) => {
+    const svg = figure.querySelector("svg[data-area]");
+    const shapes = [...svg.querySelectorAll("g[data-n] .line, g[data-n] .marker")].map((shape) => shape.getBBox());
+    // All of a short line, some of a long one.
+    const points = [...svg.querySelectorAll("g[data-n]")].flatMap((series) => {
+      const all = corners(series);
+      return all.filter((_, at) => all.length < 12 || at % 16 === 0 || at + 1 === all.length);
+    });
+    const caption = figure.querySelector("figcaption");
+    return {
+      title: caption ? caption.firstChild.textContent : `${figure.dataset.title} (card)`,
+      drawn: shapes.filter(({ width, height }) => width + height > 0).length,
+      shown: points.map((point) => shownAt(svg, point)).filter(Boolean),
+    };
   });
-  return {
-    title: figure.querySelector("figcaption").firstChild.textContent,
-    drawn: shapes.filter(({ width, height }) => width + height > 0).length,
-    shown: points.map((point) => shownAt(svg, point)).filter(Boolean),
-  };
+  document.getElementById("told").textContent = JSON.stringify(told);
 });
-document.getElementById("told").textContent = JSON.stringify(told);

@@ -220,9 +220,9 @@ fn a_full_disk_ends_the_run_and_keeps_the_record() {
 fn an_unwritable_results_folder_is_reported_before_the_start() {
     let sandbox = Sandbox::new();
     sandbox.file("taken", "");
-    let text = sandbox.fail(1, ["bench", "sysbench/oltp_point_select", "--out=taken/results"]);
+    let text = sandbox.fail(2, ["bench", "sysbench/oltp_point_select", "--out=taken/results"]);
     assert!(text.contains("cannot create taken/results"), "{text}");
-    let text = sandbox.fail(1, ["bench", "sysbench/oltp_point_select", "--out=/proc/results"]);
+    let text = sandbox.fail(2, ["bench", "sysbench/oltp_point_select", "--out=/proc/results"]);
     assert!(text.contains("cannot create /proc/results"), "{text}");
     assert!(text.contains("--out"), "what to do about it: {text}");
     let script = format!(
@@ -235,7 +235,8 @@ fn an_unwritable_results_folder_is_reported_before_the_start() {
         // Mounts are not available: the two paths above replace the third.
         return;
     };
-    let text = failed(&output);
+    assert_eq!(output.status.code(), Some(2), "{}", both(&output));
+    let text = String::from_utf8(output.stderr).unwrap();
     assert!(text.contains("Read-only file system"), "{text}");
     assert!(text.contains("--out"), "what to do about it: {text}");
     assert!(!text.contains("prepare"), "nothing was started: {text}");

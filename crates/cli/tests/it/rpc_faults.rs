@@ -289,7 +289,7 @@ fn a_service_that_is_down_at_the_start_is_named() {
     let sandbox = Sandbox::new();
     let (output, _) = watch(short_bench(&sandbox, &url, 2).arg("--reconnect-limit=500ms"));
     let text = both(&output);
-    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert_eq!(output.status.code(), Some(2), "{text}");
     let address = url.trim_start_matches("trpc://").trim_end_matches("/a.B/C");
     assert!(text.contains(&format!("cannot connect to {address}")), "{text}");
     assert!(text.contains("nothing listens there: start the server or correct it"), "{text}");

@@ -107,6 +107,11 @@ pub(crate) fn both(output: &Output) -> String {
     )
 }
 
+/// An error and its remedy as one sentence, as a record has them.
+pub(crate) fn in_one_line(text: &str) -> String {
+    text.replace("\n  help: ", "; ")
+}
+
 /// Runs a command that prints a report as JSON, expects success and returns the report.
 pub(crate) fn report(command: &mut Command) -> serde_json::Value {
     let output = command.output().unwrap();

@@ -120,7 +120,7 @@ fn a_wrong_bound_is_explained_at_its_place() {
     let output = command.output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     let text = both(&output);
-    assert!(text.contains("`p99 > 10ms` is no bound: it has no `<`"), "{text}");
+    assert!(text.contains("`p99 > 10ms` is not a bound: it has no `<`"), "{text}");
     assert!(text.contains("--> --seek\n"), "{text}");
 }
 

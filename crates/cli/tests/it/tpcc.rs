@@ -166,7 +166,7 @@ fn inconsistent_data_are_refused(sandbox: &Sandbox, url: &str) {
         command.output().unwrap()
     };
     let refused = bench(&[]);
-    assert_eq!(refused.status.code(), Some(1));
+    assert_eq!(refused.status.code(), Some(2));
     let told = both(&refused);
     assert!(
         told.contains("condition 3.3.2.1 (W_YTD = sum(D_YTD)): warehouse 1, W_YTD is"),

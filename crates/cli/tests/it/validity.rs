@@ -90,11 +90,19 @@ fn data_that_is_not_as_the_workload_needs_it_makes_trials_invalid_in_every_view(
     let file = "\\prepare\nCREATE TABLE t (a INTEGER);\n\\verify\nSELECT COUNT(*) = 1 FROM t;\n\
                 \\transaction look\nSELECT a FROM t;\n";
     sandbox.file("empty.sql", file);
-    let mut command = sandbox.dyno(["bench", "empty.sql", "--system=sqlite", "--clients=1,2"]);
-    let output = command.args(["--events=5", "--warm-up=0s", "--format=json"]).output().unwrap();
+    sandbox.file("one.sql", "SELECT 1;\n");
+    // A run in which nothing can be measured has no record.
+    let plan = "system = \"sqlite\"\n[workloads.empty]\nkind = \"empty.sql\"\n[workloads.one]\nkind = \"one.sql\"\n\
+                [load]\nclients = [1, 2]\nevents = 5\nwarm_up = \"0s\"\n";
+    sandbox.file("plan.toml", plan);
+    let output = sandbox.dyno(["run", "plan.toml", "--format=json"]).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", both(&output));
     let report = json(&output);
-    for trial in report["trials"].as_array().unwrap() {
+    let trials = report["trials"].as_array().unwrap();
+    let of_empty: Vec<usize> =
+        (0..trials.len()).filter(|at| trials[*at]["workload"] == "empty").collect();
+    assert_eq!((of_empty.len(), trials.len()), (2, 4));
+    for trial in of_empty.iter().map(|at| &trials[*at]) {
         assert_eq!((&trial["status"], &trial["validity"]), (&"failed".into(), &"invalid".into()));
         let found = trial["warnings"].as_array().unwrap().iter();
         let codes: Vec<&serde_json::Value> = found.map(|finding| &finding["code"]).collect();
@@ -107,7 +115,10 @@ fn data_that_is_not_as_the_workload_needs_it_makes_trials_invalid_in_every_view(
         assert!(view.contains("The data was not verified"), "{view}");
     }
     assert!(file("report.csv").contains("data-not-verified"));
-    assert!(file("trials/0001/trial.json").contains("\"failed_phase\": \"verify\""));
+    for at in of_empty {
+        let trial = file(&format!("trials/{at:04}/trial.json"));
+        assert!(trial.contains("\"failed_phase\": \"verify\""), "{trial}");
+    }
     let listed = String::from_utf8(sandbox.succeed(["list"]).stdout).unwrap();
-    assert!(listed.contains(" 0 of 2  2 invalid "), "{listed}");
+    assert!(listed.contains(" 2 of 4 ") && listed.contains("2 invalid"), "{listed}");
 }

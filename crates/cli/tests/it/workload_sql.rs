@@ -104,6 +104,7 @@ fn a_script_of_pgbench_runs_with_its_variables_defined() {
 fn a_refused_statement_is_reported_with_file_and_line() {
     let sandbox = Sandbox::new();
     sandbox.file("bad.sql", "\\set id random(1, 10)\n\nSELECT :id;\nSELECT :id FROM nowhere;\n");
-    let said = sandbox.fail(1, ["bench", "bad.sql"]);
+    let said = sandbox.fail(2, ["bench", "bad.sql", "--time=9s"]);
+    assert_eq!(said.matches("nowhere").count(), 1, "{said}");
     assert!(said.contains("bad.sql:4: ") && said.contains("no such table: nowhere"), "{said}");
 }

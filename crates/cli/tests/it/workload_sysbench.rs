@@ -63,14 +63,15 @@ fn tables_that_sysbench_made_are_refused_then_reused_and_stay() {
     let [tables, size, events, warm_up] = common;
     let system = format!("--system={url}");
     let read_only = "sysbench/oltp_read_only";
-    let refused = sandbox.fail(1, ["bench", read_only, &system, tables, size, events, warm_up]);
-    assert!(refused.contains("tables sbtest1, sbtest2 are there already"), "{refused}");
+    let refuse = "--existing=refuse";
+    let refused = sandbox.fail(2, ["bench", read_only, &system, tables, size, events, refuse]);
+    assert!(refused.contains("tables sbtest1, sbtest2 already exist"), "{refused}");
     assert!(refused.contains("--existing reuse"), "{refused}");
     let reuse = ["bench", read_only, &system, tables, size, events, warm_up, "--existing=reuse"];
     sandbox.succeed(reuse);
     let wrong = "--table-size=800";
     let wrong =
-        sandbox.fail(1, ["bench", read_only, &system, tables, wrong, events, "--existing=reuse"]);
+        sandbox.fail(2, ["bench", read_only, &system, tables, wrong, events, "--existing=reuse"]);
     assert!(wrong.contains(" has 700 rows, not at least 800"), "{wrong}");
     assert_eq!(server::sql("SELECT COUNT(*) FROM workload_theirs.sbtest2"), "700\n");
     server::sql("DROP DATABASE workload_theirs");

@@ -263,7 +263,9 @@ fn a_workload_that_counts_its_operations_inserts_no_more_than_they_are() {
     assert_eq!(trial["loaded"]["rows"], 1000);
     assert_eq!(trial["loaded"]["inserts"]["count"], 1000, "SQLite has an INSERT for each row");
     let inserted = succeeded(trial, "insert");
-    let again = both(&sandbox.dyno(["bench", "ycsb/c"]).args(sqlite).output().unwrap());
+    let again = both(
+        &sandbox.dyno(["bench", "ycsb/c", "--existing=refuse"]).args(sqlite).output().unwrap(),
+    );
     assert!(again.contains(&format!("with {} rows", 1000 + inserted)), "{inserted}: {again}");
     // 50, plus or minus five standard deviations of 6.9.
     assert!((16..=84).contains(&inserted), "{inserted}");

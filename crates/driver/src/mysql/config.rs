@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use measure::Failure;
 use net::Endpoint;
 use plan::Password;
 use serde::{Deserialize, Serialize};
@@ -55,6 +56,21 @@ impl Config {
 }
 
 /// A URL without the password.
+/// The server's number for a statement without a database.
+const NO_DATABASE: &str = "1046";
+
+impl Config {
+    /// The failure of a statement, with the remedy when it needs a database.
+    pub(crate) fn explain(&self, failure: Failure) -> Failure {
+        if failure.key.code != NO_DATABASE {
+            return failure;
+        }
+        let whole = Self { database: Some("DATABASE".to_owned()), ..self.clone() };
+        let message = format!("{}; name a database in the URL: {whole}", failure.message);
+        failure.with_message(message)
+    }
+}
+
 impl fmt::Display for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let database = self.database.as_deref().unwrap_or_default();

@@ -57,7 +57,7 @@ fn wrong_urls_say_what_is_wrong_without_a_password() {
     .map(told)
     .join("\n");
     insta::assert_snapshot!(all, @r"
-    a URL of the form mysql://user@host:3306/database is due
+    expected a URL such as mysql://user@host:3306/database
     the port of host `db1` is no number from 1 to 65535
     the port of host `root` is no number from 1 to 65535
     write each host as host:port, with an IPv6 address in brackets, as [::1]:3306

@@ -11,6 +11,8 @@ use crate::ssl_options::{SslMode, SslOptions};
 use crate::url_parts::{self, Host, HostError};
 
 const SCHEME: &str = "mysql://";
+/// The schemes of URLs: products that speak the protocol may be named.
+const SCHEMES: [&str; 3] = [SCHEME, "mariadb://", "tidb://"];
 /// The default port of servers of this protocol.
 pub(super) const PORT: u16 = 3306;
 
@@ -38,7 +40,7 @@ pub struct Url {
 /// An error in a URL. It never repeats the part that may hold a password.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UrlError {
-    #[error("a URL of the form mysql://user@host:3306/database is due")]
+    #[error("expected a URL such as mysql://user@host:3306/database")]
     Scheme,
     /// A host or its port.
     #[error(transparent)]
@@ -72,7 +74,8 @@ impl Url {
     /// # Errors
     /// What is wrong with it.
     pub fn parse(text: &str) -> Result<Self, UrlError> {
-        let rest = text.strip_prefix(SCHEME).ok_or(UrlError::Scheme)?;
+        let rest =
+            SCHEMES.iter().find_map(|scheme| text.strip_prefix(scheme)).ok_or(UrlError::Scheme)?;
         let (place, options) = rest.split_once('?').unwrap_or((rest, ""));
         // An unescaped password may hold any character, so the last `@` is the separator.
         let (login, place) = match place.rsplit_once('@') {

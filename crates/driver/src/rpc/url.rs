@@ -9,7 +9,7 @@ use crate::{Address, SslOptions};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ServiceUrlError {
     /// Another scheme, or none.
-    #[error("a URL of the form {0}://host:port{1} is due")]
+    #[error("expected a URL such as {0}://host:port{1}")]
     Scheme(&'static str, &'static str),
     /// An address without a port.
     #[error("write each address as host:port, with an IPv6 address in brackets, as [::1]:8000")]
@@ -114,7 +114,7 @@ mod tests {
             wrong(Protocol::Tcp { announces: false }, "tcp://a:1/b"),
         ];
         insta::assert_snapshot!(texts.join("\n"), @"
-        a URL of the form trpc://host:port/service/method is due
+        expected a URL such as trpc://host:port/service/method
         write each address as host:port, with an IPv6 address in brackets, as [::1]:8000
         write each address as host:port, with an IPv6 address in brackets, as [::1]:8000
         write each address as host:port, with an IPv6 address in brackets, as [::1]:8000

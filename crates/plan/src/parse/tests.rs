@@ -89,7 +89,7 @@ fn the_short_form_takes_every_default() {
     let plan = parse("system = \"sqlite\"\nworkload = \"sysbench/oltp_read_only\"");
     assert_eq!((plan.name.as_str(), plan.title.as_deref()), ("x", None));
     assert_eq!((plan.seed, plan.repetitions, plan.cleanup), (1, 1, false));
-    assert_eq!((plan.between, plan.existing), (Between::Keep, Existing::Refuse));
+    assert_eq!((plan.between, plan.existing), (Between::Keep, Existing::Match));
     assert_eq!(plan.percentiles, [50.0, 95.0, 99.0, 99.9]);
     assert_eq!(plan.sql, PhaseSql::default());
     assert_eq!(plan.systems[0].name, "sqlite");

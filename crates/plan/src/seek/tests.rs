@@ -129,5 +129,5 @@ fn bounds_that_are_missing_or_doubled_are_refused() {
     }
     assert!(told("bounds = \"p99 < 1s, p99 < 2s\"").contains("a figure has two bounds"));
     let both = told("bounds = \"p99 > 1s, q < 2s\"");
-    assert!(both.contains("`p99 > 1s` is no bound") && both.contains("`q < 2s` is no bound"));
+    assert!(both.contains("`p99 > 1s` is not a bound") && both.contains("`q < 2s` is not a bound"));
 }

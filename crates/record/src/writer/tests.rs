@@ -528,7 +528,7 @@ fn a_newer_format_is_called_newer_and_not_damaged() {
 fn a_folder_without_a_run_is_reported() {
     let out = tempfile::tempdir().unwrap();
     let error = Run::open(out.path()).unwrap_err().to_string();
-    assert!(error.contains("is no run of dyno"), "{error}");
+    assert!(error.contains("is not a run folder"), "{error}");
 }
 
 #[test]
@@ -587,4 +587,16 @@ fn the_warm_up_has_tags_of_its_own_in_the_latency_log() {
     let unmarked = text.replace("Tag=warm-up/point_select,", "Tag=point_select,");
     let told = "found tag `point_select` instead of `warm-up/point_select`";
     assert_eq!(damage(&unmarked), told);
+}
+
+#[test]
+fn a_discarded_run_leaves_no_folder_that_it_has_made() {
+    let out = tempfile::tempdir().unwrap();
+    let deep = out.path().join("a/results");
+    RunWriter::create(&deep, &run_header()).unwrap().discard().unwrap();
+    assert_eq!(fs::read_dir(out.path()).unwrap().count(), 0);
+    let run = RunWriter::create(&deep, &run_header()).unwrap();
+    let kept = RunWriter::create(&deep, &run_header()).unwrap();
+    run.discard().unwrap();
+    assert!(kept.folder().join("run.json").exists(), "another run is in the same folder");
 }

@@ -1,5 +1,7 @@
 //! What a workload does, as a unit.
 
+use record::TrialHeader;
+
 use super::Digest;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +14,14 @@ pub(crate) enum Event {
 }
 
 impl Event {
+    pub(crate) fn of(header: &TrialHeader) -> Self {
+        match header.workload.kind.starts_with("ycsb/") {
+            _ if header.load.calls.is_some() => Self::Call,
+            true => Self::Operation,
+            false => Self::Transaction,
+        }
+    }
+
     /// In a few letters, after a figure.
     pub(crate) fn per_s(self) -> &'static str {
         match self {
@@ -35,11 +45,7 @@ impl Digest<'_> {
     pub(crate) fn event_of(&self, workload: &str) -> Event {
         let headers = self.run.trials.iter().map(|trial| &trial.header);
         let header = headers.into_iter().find(|header| header.workload.name == workload);
-        match header {
-            Some(header) if header.load.calls.is_some() => Event::Call,
-            Some(header) if header.workload.kind.starts_with("ycsb/") => Event::Operation,
-            _ => Event::Transaction,
-        }
+        header.map_or(Event::Transaction, Event::of)
     }
 
     /// The event of all workloads, where it is the same.

@@ -50,6 +50,12 @@ impl EmbeddedProgram<'_> {
         Ok(program)
     }
 
+    /// What the build takes, if it was not made yet.
+    pub(crate) fn build_to_come(&self) -> Option<String> {
+        let folder = cache_folder().ok()?.join(self.cache).join(self.key());
+        (!folder.join(self.program).exists()).then(|| self.first_time.to_owned())
+    }
+
     fn build(
         &self,
         folder: &Path,

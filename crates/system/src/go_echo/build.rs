@@ -74,6 +74,11 @@ impl EchoServer {
         self.program(goamd64).provide(listener)
     }
 
+    /// What the build of the program takes, if it was not made yet.
+    pub(super) fn build_to_come(self, goamd64: Option<&str>) -> Option<String> {
+        self.program(goamd64).build_to_come()
+    }
+
     fn program(self, goamd64: Option<&str>) -> EmbeddedProgram<'static> {
         let (files, first_time) = match self {
             Self::Trpc => (TRPC, "building trpc-echo from its Go module, once: about a minute"),

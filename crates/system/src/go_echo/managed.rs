@@ -99,7 +99,7 @@ fn read_grpc(options: &Options, folder: &Path) -> Result<Box<dyn System>, Vec<Pr
 fn timeout(reader: &mut OptionReader<'_>, option: &Time) -> String {
     let timeout = option.read(reader);
     if !timeout.subsec_nanos().is_multiple_of(1_000_000) {
-        let message = "`timeout` is no whole number of milliseconds";
+        let message = "`timeout` is not a whole number of milliseconds";
         reader.reject(option.name, message, "write a time such as \"500ms\"; \"0s\" is no limit");
     }
     duration_flag(option.name, timeout)
@@ -138,7 +138,7 @@ impl Managed {
     fn program(&self, listener: &mut ProgressListener<'_>) -> anyhow::Result<PathBuf> {
         match &self.binary {
             Some(binary) if !is_executable(binary) => {
-                bail!("`binary`: {} is no program that can be run", binary.display())
+                bail!("`binary`: {} is not a program that can be run", binary.display())
             }
             Some(binary) => Ok(binary.clone()),
             None => self.server.provide(self.goamd64.as_deref(), listener),
@@ -165,6 +165,13 @@ impl Managed {
 impl System for Managed {
     fn offers(&self) -> Offer {
         Offer::Calls
+    }
+
+    fn build_to_come(&self) -> Option<String> {
+        match self.binary {
+            Some(_) => None,
+            None => self.server.build_to_come(self.goamd64.as_deref()),
+        }
     }
 
     fn provide(&self, listener: &mut ProgressListener<'_>) -> anyhow::Result<()> {

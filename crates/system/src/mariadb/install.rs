@@ -30,7 +30,9 @@ impl Programs {
     pub(super) fn find(binary: Option<&Path>) -> anyhow::Result<Self> {
         let server = match binary {
             Some(binary) if is_executable(binary) => binary.to_owned(),
-            Some(binary) => bail!("`binary`: {} is no program that can be run", binary.display()),
+            Some(binary) => {
+                bail!("`binary`: {} is not a program that can be run", binary.display())
+            }
             None => find("mariadbd", &[]).context(missing("mariadbd", "`binary`"))?,
         };
         let folders = binary.and_then(Path::parent).map(neighbours).unwrap_or_default();
@@ -124,7 +126,10 @@ mod tests {
     #[test]
     fn a_missing_binary_is_refused_by_name() {
         let error = Programs::find(Some(Path::new("/opt/none/mariadbd"))).unwrap_err();
-        assert_eq!(error.to_string(), "`binary`: /opt/none/mariadbd is no program that can be run");
+        assert_eq!(
+            error.to_string(),
+            "`binary`: /opt/none/mariadbd is not a program that can be run"
+        );
     }
 
     #[test]

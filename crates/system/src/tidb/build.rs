@@ -34,6 +34,11 @@ pub fn provide(
     program(options).provide(listener)
 }
 
+/// What the build takes, if the server was not built with these options yet.
+pub(super) fn to_come(options: &BuildOptions) -> Option<String> {
+    program(options).build_to_come()
+}
+
 fn program(options: &BuildOptions) -> EmbeddedProgram<'static> {
     EmbeddedProgram {
         name: "TiDB",

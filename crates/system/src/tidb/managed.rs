@@ -117,6 +117,10 @@ fn unreported_settings(
 }
 
 impl System for Managed {
+    fn build_to_come(&self) -> Option<String> {
+        self.choice.build_to_come()
+    }
+
     fn provide(&self, listener: &mut ProgressListener<'_>) -> anyhow::Result<()> {
         self.choice.program(listener).map(drop)
     }

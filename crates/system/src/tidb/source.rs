@@ -47,7 +47,7 @@ impl Choice {
     pub(super) fn program(&self, listener: &mut ProgressListener<'_>) -> anyhow::Result<Program> {
         if let Some(binary) = &self.binary {
             if !is_executable(binary) {
-                bail!("`binary`: {} is no program that can be run", binary.display());
+                bail!("`binary`: {} is not a program that can be run", binary.display());
             }
             return Ok(Program::Server(binary.clone()));
         }
@@ -66,6 +66,19 @@ impl Choice {
             Some(program) => Ok(program),
             None => build::provide(&self.build, listener).map(Program::Server),
         }
+    }
+}
+
+impl Choice {
+    /// What has to be built, and how long that takes; `None` when there is a program.
+    pub(super) fn build_to_come(&self) -> Option<String> {
+        let is_built = match self.source {
+            _ if self.binary.is_some() => false,
+            Source::Any => installed().or_else(tiup).is_none(),
+            Source::Path | Source::TiUp => false,
+            Source::Build => true,
+        };
+        is_built.then(|| build::to_come(&self.build)).flatten()
     }
 }
 
@@ -93,7 +106,7 @@ mod tests {
     #[test]
     fn a_missing_binary_is_refused_by_name() {
         let error = named("/opt/none/tidb-server").unwrap_err().to_string();
-        assert_eq!(error, "`binary`: /opt/none/tidb-server is no program that can be run");
+        assert_eq!(error, "`binary`: /opt/none/tidb-server is not a program that can be run");
     }
 
     #[test]

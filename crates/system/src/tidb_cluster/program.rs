@@ -41,7 +41,7 @@ impl Choice {
         let path = match self {
             Self::Named(path) if is_executable(path) => path.clone(),
             Self::Named(path) => {
-                bail!("`{}`: {} is no program that can be run", role.name(), path.display())
+                bail!("`{}`: {} is not a program that can be run", role.name(), path.display())
             }
             Self::Usual => find(role.program(), &[]).with_context(|| missing(role))?,
         };
@@ -175,7 +175,7 @@ mod tests {
             Choice::Named("/opt/none/tikv-server".into()).find(Role::TiKv, &[]).unwrap_err();
         assert_eq!(
             named.to_string(),
-            "`tikv`: /opt/none/tikv-server is no program that can be run"
+            "`tikv`: /opt/none/tikv-server is not a program that can be run"
         );
         insta::assert_snapshot!(missing(Role::TiKv), @r#"tikv-server is not on PATH: name it with `tikv`, such as tikv = "/opt/tidb/tikv-server". Where TiUP is, `tiup install tikv` puts it below ~/.tiup/components/tikv"#);
     }

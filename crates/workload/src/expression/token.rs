@@ -76,7 +76,7 @@ fn number(text: &str, line: usize) -> Result<(Token, usize), Diagnostic> {
     };
     let token = token.ok_or_else(|| {
         let help = "whole numbers have 64 bits; numbers with a point are floating";
-        Diagnostic::new(line, format!("`{written}` is no number that fits"), help)
+        Diagnostic::new(line, format!("`{written}` is not a number that fits"), help)
     })?;
     Ok((token, length))
 }

@@ -62,6 +62,11 @@ impl Rpc {
         self.settings.connections.map_or(clients, |connections| connections.min(clients))
     }
 
+    /// Whether its options name the method.
+    pub fn names_method(&self) -> bool {
+        self.settings.method.is_some()
+    }
+
     /// The method that is called; `None` where the protocol has none, or when none is named.
     pub fn method(&self, service: &Service) -> Option<Method> {
         let named = self.settings.method.as_ref().or(service.method.as_ref());

@@ -185,7 +185,7 @@ impl FileName<'_> {
             Ok(weight) if weight > 0 => Ok(FileName { path, weight }),
             _ => Err(Problem {
                 span: None,
-                message: format!("`{text}`: `{weight}` is no weight"),
+                message: format!("`{text}`: `{weight}` is not a weight"),
                 help: Some("write a whole number from 1, as in pay.sql@3".to_owned()),
             }),
         }
@@ -195,7 +195,7 @@ impl FileName<'_> {
         files.read_text(self.path).map_err(|error| Problem {
             span: None,
             message: format!("{}: {error}", self.path),
-            help: Some(format!("paths count from {}", files.place())),
+            help: Some(format!("relative paths start at {}", files.place())),
         })
     }
 
@@ -316,7 +316,7 @@ impl Workload for SqlWorkload {
     /// `refuse` runs the `\prepare` sections, `reuse` skips them, and `replace` runs `\cleanup` before them. A second
     /// call runs `\cleanup` first too.
     fn prepare(&self, context: &WorkloadContext<'_>) -> Result<(), Failure> {
-        use plan::Existing::{Refuse, Replace, Reuse};
+        use plan::Existing::{Match, Refuse, Replace, Reuse};
         check_isolation(context.target, self.isolation)?;
         if let Some(unused) = self.unused_variables() {
             context.progress.note(unused);
@@ -329,7 +329,8 @@ impl Workload for SqlWorkload {
         }
         match context.existing {
             Reuse => {}
-            Refuse | Replace => {
+            // Only the script's author can tell whether tables are as its \prepare makes them.
+            Match | Refuse | Replace => {
                 run_setup(context, Stage::Prepare, &self.prepare)
                     .map_err(|failure| self.undo_prepare(context, failure))?;
                 self.set_prepared(context, true);

@@ -6,7 +6,7 @@ use driver::{Datum, Dialect};
 use engine::Load;
 use measure::Failure;
 use plan::declared::{Number, OptionList, Size, number};
-use plan::{Options, Problem};
+use plan::{Existing, Options, Problem};
 
 use super::bulk_insert::BulkLoad;
 use super::created_tables::CreatedTables;
@@ -88,6 +88,7 @@ impl Tables for BulkInsert {
     /// The INSERTs name no columns, so each table must have exactly two.
     fn check(&self, context: &WorkloadContext<'_>, tables: &[u64]) -> Result<(), Failure> {
         let list_columns = context.target.dialect().list_columns;
+        let must_match = context.existing == Existing::Match;
         let tables: Arc<Vec<u64>> = Arc::new(tables.to_vec());
         let count = tables.len() as u64;
         parallel_for(context, workers(context), count, move |session, job| {
@@ -98,7 +99,11 @@ impl Tables for BulkInsert {
                 if found.len() > 2 {
                     return Err(inspection::not_for_bulk_insert(table, &found));
                 }
-                Ok(())
+                let row = format!("SELECT id FROM {} LIMIT 1", schema::name(table));
+                match must_match && !session.rows(&row).await?.is_empty() {
+                    true => Err(inspection::refusal(&[table])),
+                    false => Ok(()),
+                }
             })
         })
     }
@@ -123,7 +128,9 @@ impl Workload for BulkInsert {
     }
 
     fn verify(&self, context: &WorkloadContext<'_>) -> Result<(), Failure> {
-        Tables::check(self, context, &self.all())
+        // A load before this one may have filled them.
+        let reusing = WorkloadContext { existing: Existing::Reuse, ..*context };
+        Tables::check(self, &reusing, &self.all())
     }
 
     fn cleanup(&self, context: &WorkloadContext<'_>) -> Result<(), Failure> {

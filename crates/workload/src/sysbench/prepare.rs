@@ -6,7 +6,7 @@ use measure::Failure;
 use plan::Existing;
 
 use super::created_tables::CreatedTables;
-use super::inspection::{self, COMMON_COLUMNS, WORKLOAD};
+use super::inspection::{self, WORKLOAD};
 use super::schema;
 use crate::created::around;
 use crate::parallel::{interrupted, on_session};
@@ -56,10 +56,12 @@ pub(super) fn prepare(
     match context.existing {
         _ if others.is_empty() => {}
         Existing::Refuse => return Err(inspection::refusal(&others)),
-        Existing::Replace => dropped.extend(&others),
-        Existing::Reuse => {
-            context.progress.begin("checking what is there", others.len() as u64);
-            wanted.check(context, &others)?;
+        Existing::Replace => {
+            inspection::refuse_foreign(context, &others)?;
+            dropped.extend(&others);
+        }
+        Existing::Match | Existing::Reuse => {
+            use_existing(context, wanted, &dropped, &others)?;
             kept = others;
         }
     }
@@ -76,6 +78,35 @@ pub(super) fn prepare(
     make(context, wanted, created_tables, &missing, &creates)?;
     context.progress.begin("statements after the load", 0);
     around(context, &context.sql.after_prepare)
+}
+
+/// Checks that tables that this process did not create can be used.
+///
+/// # Errors
+/// If they cannot; with [`Existing::Match`] also if they are not all, or not the only ones.
+fn use_existing(
+    context: &WorkloadContext<'_>,
+    wanted: &dyn Tables,
+    ours: &[u64],
+    others: &[u64],
+) -> Result<(), Failure> {
+    let (tables, must_match) = (wanted.tables(), context.existing == Existing::Match);
+    context.progress.begin("checking what is there", others.len() as u64);
+    wanted.check(context, others)?;
+    let is_missing = |table: &u64| !others.contains(table) && !ours.contains(table);
+    let missing: Vec<u64> = (1..=tables).filter(is_missing).collect();
+    if must_match && !missing.is_empty() {
+        return Err(inspection::incomplete(others, &missing));
+    }
+    match inspection::beside(context, tables)? {
+        0 => {}
+        beside if must_match => return Err(inspection::too_many(tables, beside)),
+        beside => context.progress.note(inspection::more(tables, beside)),
+    }
+    if must_match {
+        context.progress.note(inspection::matching(others));
+    }
+    Ok(())
 }
 
 /// Existing tables: those that this process created, and the others.
@@ -160,7 +191,7 @@ pub(super) fn remove(
 ) -> Result<Vec<String>, Failure> {
     let there = inspection::existing(context, tables)?;
     let names: Vec<String> = there.iter().map(|table| schema::name(*table)).collect();
-    let named = names.iter().map(|name| (name.clone(), COMMON_COLUMNS.to_vec())).collect();
+    let named = inspection::named(&there);
     let told = tables::remove(context, WORKLOAD, named, names.iter().map(String::as_str))?;
     created_tables.forget_tables(context.target, &there);
     Ok(told)

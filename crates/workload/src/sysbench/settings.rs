@@ -177,7 +177,7 @@ impl TableMake {
         let given = engine.or(as_in_sysbench);
         if given.as_deref().is_some_and(|name| !is_plain_name(name)) {
             let help = "write a plain name such as innodb or rocksdb";
-            reader.reject(ENGINE.name, "the storage engine is no plain name", help);
+            reader.reject(ENGINE.name, "the storage engine is not a plain name", help);
         }
         Self {
             is_engine_given: given.is_some(),

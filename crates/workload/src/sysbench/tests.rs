@@ -141,8 +141,8 @@ fn is_refused_reused_or_replaced(test_system: TestSystem) -> TestSystem {
     let refused = message(sysbench("oltp_read_only", options).prepare(&test_system.context()));
     assert_eq!(
         refused,
-        "tables sbtest1, sbtest2 are there already: use `--existing reuse` to run on the data in \
-         place, or `--existing replace` to have it dropped and made afresh"
+        "tables sbtest1, sbtest2 already exist; `--existing reuse` uses what is there, `--existing replace` drops \
+         and recreates it"
     );
 
     let test_system = test_system.with(Existing::Reuse);
@@ -154,8 +154,11 @@ fn is_refused_reused_or_replaced(test_system: TestSystem) -> TestSystem {
     assert_eq!(test_system.integer("SELECT k FROM sbtest1 WHERE id = 7"), 7, "still there");
     test_system.progress.take_notes();
     sysbench("oltp_read_only", "table_size = 200").prepare(&test_system.context()).unwrap();
-    let note = "table sbtest1 has 300 rows: those above table_size, 200, are not used";
-    assert_eq!(test_system.progress.take_notes(), [note], "sysbench allows that, too");
+    let notes = [
+        "table sbtest1 has 300 rows: those above table_size, 200, are not used",
+        "3 tables exist, sbtest1 to sbtest3: 1 of them is used",
+    ];
+    assert_eq!(test_system.progress.take_notes(), notes, "sysbench allows that, too");
     let wrong =
         message(sysbench("oltp_read_only", "table_size = 400").prepare(&test_system.context()));
     assert!(wrong.starts_with("table sbtest1 has 300 rows, not at least 400"), "{wrong}");
@@ -183,6 +186,56 @@ fn existing_tables_are_refused_reused_or_replaced() {
     is_refused_reused_or_replaced(TestSystem::sqlite());
     is_refused_reused_or_replaced(TestSystem::mysql("dyno_existing"))
         .drop_database("dyno_existing");
+}
+
+/// Returns what is told of tables that do not match.
+fn is_used_when_it_matches(test_system: &TestSystem) -> String {
+    let options = "tables = 2\ntable_size = 300";
+    sysbench("oltp_read_write", options).prepare(&test_system.context()).unwrap();
+    let again = sysbench("oltp_read_write", options);
+    again.prepare(&test_system.context()).unwrap();
+    let note = "tables sbtest1, sbtest2 exist and match: used without loading; `--existing replace` recreates";
+    assert_eq!(test_system.progress.take_notes(), [note]);
+    again.verify(&test_system.context()).unwrap();
+    assert_eq!(test_system.trial(&*again, 2, 10).tally.transactions, 10);
+    let other =
+        |script, options| message(sysbench(script, options).prepare(&test_system.context()));
+    let told = [
+        other("oltp_read_write", "tables = 2\ntable_size = 200"),
+        other("oltp_read_write", "table_size = 300"),
+        other("oltp_read_write", "tables = 4\ntable_size = 300"),
+        other("bulk_insert", "tables = 2"),
+        other("oltp_insert", "tables = 2"),
+    ];
+    assert_eq!(test_system.integer("SELECT COUNT(*) FROM sbtest2"), 300, "nothing is changed");
+    again.prepare(&test_system.context()).unwrap();
+    told.join("\n")
+}
+
+#[test]
+fn existing_tables_are_used_only_when_they_match() {
+    let told = is_used_when_it_matches(&TestSystem::sqlite().with(Existing::Match));
+    insta::assert_snapshot!(told, @r"
+    table sbtest1 has 300 rows, not 200; set table_size to what is there, or recreate it with `--existing replace`
+    2 tables exist, sbtest1 to sbtest2, not 1; say `--tables 2`, or `--existing reuse` to use only the first
+    tables sbtest1, sbtest2 exist, but not sbtest3, sbtest4; `--existing reuse` makes what is missing, `--existing replace` recreates all
+    table sbtest1 has columns id, k, c, pad, and bulk_insert fills a table of id and k only; recreate it with `--existing replace`
+    table sbtest1 has 300 rows, not 10000; set table_size to what is there, or recreate it with `--existing replace`
+    ");
+    let mysql = TestSystem::mysql("dyno_matching").with(Existing::Match);
+    // Several sessions check the tables.
+    let of_mysql = is_used_when_it_matches(&mysql).replace("sbtest2 has", "sbtest1 has");
+    assert_eq!(of_mysql, told);
+    mysql.drop_database("dyno_matching");
+}
+
+#[test]
+fn replace_drops_no_table_of_others() {
+    let test_system = TestSystem::sqlite().with(Existing::Replace);
+    test_system.run("CREATE TABLE sbtest2 (id INTEGER, name TEXT)");
+    let told = message(sysbench("oltp_read_only", "tables = 2").prepare(&test_system.context()));
+    insta::assert_snapshot!(told, @"table sbtest2 has no column k (it has id, name): it is not sysbench's; use another database (`--create-database` creates it), or drop the table yourself");
+    assert_eq!(test_system.integer("SELECT COUNT(*) FROM sbtest2"), 0, "it is there");
 }
 
 #[test]
@@ -249,7 +302,7 @@ fn verify_finds_tables_that_lost_an_index() {
     test_system.run("DROP INDEX k_2");
     let wrong = message(workload.verify(&test_system.context()));
     assert!(
-        wrong.contains("table sbtest2 has no index on k: make it with CREATE INDEX k_2"),
+        wrong.contains("table sbtest2 has no index on k; make it with CREATE INDEX k_2"),
         "{wrong}"
     );
     let without =
@@ -306,7 +359,7 @@ fn tables_of_another_engine_are_not_reused_without_a_word() {
     let innodb = sysbench("oltp_read_only", "table_size = 20");
     let wrong = message(innodb.prepare(&test_system.context()));
     assert!(
-        wrong.starts_with("table sbtest1 is stored by MyISAM, not by innodb: say engine=MyISAM"),
+        wrong.starts_with("table sbtest1 is stored by MyISAM, not by innodb; say engine=MyISAM"),
         "{wrong}"
     );
     let named = sysbench("oltp_read_only", "table_size = 20\nengine = \"myisam\"");
@@ -345,7 +398,7 @@ fn inserts_refuse_tables_that_do_not_number_their_rows() {
     test_system.run("CREATE INDEX k_there ON sbtest1 (k)");
     let test_system = test_system.with(Existing::Reuse);
     let inserts = sysbench("oltp_insert", "table_size = 50");
-    insta::assert_snapshot!(message(inserts.prepare(&test_system.context())), @"table sbtest1 does not number its rows, so that inserts would fail: say auto_inc=false, as it was prepared, or have it made afresh with `--existing replace`");
+    insta::assert_snapshot!(message(inserts.prepare(&test_system.context())), @"table sbtest1 does not number its rows, so that inserts would fail; say auto_inc=false, as it was prepared, or recreate it with `--existing replace`");
     for (script, options) in [("oltp_read_write", ""), ("oltp_insert", "auto_inc = false")] {
         let fits = sysbench(script, &format!("table_size = 50\n{options}"));
         fits.prepare(&test_system.context()).unwrap();

@@ -76,13 +76,13 @@ pub(super) fn verify(
 /// Checks the indexes: without them a table gives the same answers, but the server reads all rows.
 fn check_indexes(table: u64, indexed: &[String], has_index_on_k: bool) -> Result<(), Failure> {
     let has = |name: &str| indexed.iter().any(|column| column.eq_ignore_ascii_case(name));
-    let again = "have it made afresh with `--existing replace`";
+    let again = "recreate it with `--existing replace`";
     if !has("id") {
-        return Err(unsuitable(format!("table sbtest{table} has no index on id: {again}")));
+        return Err(unsuitable(format!("table sbtest{table} has no index on id; {again}")));
     }
     if has_index_on_k && !has("k") {
         return Err(unsuitable(format!(
-            "table sbtest{table} has no index on k: make it with CREATE INDEX k_{table} ON \
+            "table sbtest{table} has no index on k; make it with CREATE INDEX k_{table} ON \
              sbtest{table}(k), say create_secondary = false when it shall have none, or {again}"
         )));
     }
@@ -95,8 +95,8 @@ fn check_auto_increment(table: u64, found: &[String]) -> Result<(), Failure> {
         return Ok(());
     }
     Err(unsuitable(format!(
-        "table sbtest{table} does not number its rows, so that inserts would fail: say \
-         auto_inc=false, as it was prepared, or have it made afresh with `--existing replace`"
+        "table sbtest{table} does not number its rows, so that inserts would fail; say \
+         auto_inc=false, as it was prepared, or recreate it with `--existing replace`"
     )))
 }
 
@@ -104,8 +104,8 @@ fn check_auto_increment(table: u64, found: &[String]) -> Result<(), Failure> {
 fn check_engine(table: u64, found: &[String], wanted: &str) -> Result<(), Failure> {
     match found.first() {
         Some(engine) if !engine.eq_ignore_ascii_case(wanted) => Err(unsuitable(format!(
-            "table sbtest{table} is stored by {engine}, not by {wanted}: say engine={engine}, or have it made \
-             afresh with `--existing replace`"
+            "table sbtest{table} is stored by {engine}, not by {wanted}; say engine={engine}, or recreate it \
+             with `--existing replace`"
         ))),
         _ => Ok(()),
     }
@@ -126,6 +126,7 @@ async fn check_rows(
     let count = |column| cell(column).and_then(|rows| u64::try_from(rows).ok()).unwrap_or(0);
     let (seen, asked_for) = (count(0), count(1));
     let bound = match most {
+        Some(most) if most > wanted && !(least..=most).contains(&seen) => Some(""),
         _ if seen < least && most != Some(least) => Some("at least "),
         Some(most) if seen > most && most != least => Some("at most "),
         Some(most) if seen > most || seen < least => Some(""),
@@ -133,14 +134,14 @@ async fn check_rows(
     };
     if let Some(bound) = bound {
         return Err(unsuitable(format!(
-            "table sbtest{table} has {seen} rows, not {bound}{wanted}: set table_size to what is \
-             there, or have it made afresh with `--existing replace`"
+            "table sbtest{table} has {seen} rows, not {bound}{wanted}; set table_size to what is \
+             there, or recreate it with `--existing replace`"
         )));
     }
     if asked_for < least {
         return Err(unsuitable(format!(
             "the ids of table sbtest{table} are not 1 to {wanted}, so that queries would miss \
-             rows: have it made afresh with `--existing replace`"
+             rows; recreate it with `--existing replace`"
         )));
     }
     Ok(expected.tells_difference.then(|| remark(table, wanted, (seen, asked_for))).flatten())
@@ -186,7 +187,7 @@ fn check_row(table: u64, row: &[Datum], highest_k: i64, dialect: &Dialect) -> Re
     let id = as_integer(row.first()).unwrap_or_default();
     let wrong = |what: String| {
         Err(unsuitable(format!(
-            "row {id} of table sbtest{table}: {what}; have the table made afresh with \
+            "row {id} of table sbtest{table}: {what}; recreate the table with \
              `--existing replace`"
         )))
     };

@@ -145,7 +145,7 @@ pub(super) fn demand(conditions: &[Condition]) -> Result<(), Failure> {
         return Ok(());
     }
     Err(unsuitable(format!(
-        "the data is not consistent: condition {}; have it made afresh with `--existing replace`, or \
+        "the data is not consistent: condition {}; recreate it with `--existing replace`, or \
          leave the conditions unchecked with check = false",
         broken.join("; condition ")
     )))

@@ -6,10 +6,12 @@ use plan::Existing;
 use super::fill::fill;
 use super::schema::{Table, WORKLOAD, create_indexes, create_table};
 use super::settings::Settings;
-use super::verify::verify_shape;
+use super::verify::{verify_shape, verify_warehouses};
 use crate::WorkloadContext;
 use crate::created::{CreatedDatabases, around};
-use crate::parallel::{already_there, interrupted, on_session, run_all, unsuitable};
+use crate::parallel::{
+    already_there, interrupted, matching, on_session, run_all, subject, unsuitable,
+};
 use crate::removal::{drop_tables, take_away};
 use crate::session::check_isolation;
 use crate::tables;
@@ -29,10 +31,11 @@ pub(super) fn prepare(
     context.progress.begin("looking for tables", 0);
     let there = existing(context)?;
     if !there.is_empty() && created.freshness_of(context.target).is_none() {
+        tables::check_all(context, WORKLOAD, there.iter().map(|it| it.with_columns()).collect())?;
         match context.existing {
             Existing::Refuse => return Err(refusal(&there)),
             Existing::Replace => {}
-            Existing::Reuse => return reuse(context, settings, &there),
+            Existing::Match | Existing::Reuse => return reuse(context, settings, &there),
         }
     }
     around(context, &context.sql.before_prepare)?;
@@ -55,13 +58,17 @@ fn reuse(
         .collect();
     if !missing.is_empty() {
         return Err(unsuitable(format!(
-            "table {} is missing beside others of TPC-C: have all made afresh with \
-             `--existing replace`",
-            missing.join(", ")
+            "{} missing beside others of TPC-C; `--existing replace` recreates all",
+            subject(&missing)
         )));
     }
     around(context, &context.sql.before_prepare)?;
     verify_shape(context, settings)?;
+    if context.existing == Existing::Match {
+        verify_warehouses(context, settings)?;
+        let names: Vec<&str> = there.iter().map(|table| table.name()).collect();
+        context.progress.note(matching(&names));
+    }
     around(context, &context.sql.after_prepare)
 }
 

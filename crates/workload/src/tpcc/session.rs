@@ -137,7 +137,7 @@ fn begin<'s>(
 #[cold]
 pub(super) fn missing(what: &str) -> Failure {
     unsuitable(format!(
-        "{what} is not in the database: set warehouses to what is there, or have it made afresh with \
+        "{what} is not in the database; set warehouses to what is there, or recreate the tables with \
          `--existing replace`"
     ))
 }

@@ -156,8 +156,12 @@ fn existing_and_foreign_tables_are_reported() {
     test_system.run("CREATE TABLE stock (s_i_id INT)");
     let tpcc = workload("tpcc", "");
     let told = message(tpcc.prepare(&test_system.context()));
-    insta::assert_snapshot!(told, @"table stock is there already: use `--existing reuse` to run on the data in place, or `--existing replace` to have it dropped and made afresh");
+    insta::assert_snapshot!(told, @"table stock has no column s_w_id, s_quantity, s_dist_01, s_dist_02, s_dist_03 and 11 more (it has s_i_id): it is not TPC-C's; use another database (`--create-database` creates it), or drop the table yourself");
+    test_system.run("DROP TABLE stock");
+    test_system.run("CREATE TABLE new_order (no_o_id INT, no_d_id INT, no_w_id INT)");
+    let told = message(tpcc.prepare(&test_system.context()));
+    insta::assert_snapshot!(told, @"table new_order already exists; `--existing reuse` uses what is there, `--existing replace` drops and recreates it");
     let test_system = test_system.with(plan::Existing::Reuse);
     let told = message(tpcc.prepare(&test_system.context()));
-    insta::assert_snapshot!(told, @"table item, warehouse, district, customer, history, orders, new_order, order_line is missing beside others of TPC-C: have all made afresh with `--existing replace`");
+    insta::assert_snapshot!(told, @"tables item, warehouse, district, customer, history, stock, orders, order_line are missing beside others of TPC-C; `--existing replace` recreates all");
 }

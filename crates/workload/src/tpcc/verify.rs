@@ -51,6 +51,17 @@ pub(super) fn verify_shape(
     })
 }
 
+/// Checks that there are no more warehouses than the settings have.
+pub(super) fn verify_warehouses(
+    context: &WorkloadContext<'_>,
+    settings: &Settings,
+) -> Result<(), Failure> {
+    let warehouses = settings.warehouses;
+    on_session(context, async move |session| {
+        expect(session, "SELECT COUNT(*) FROM warehouse", warehouses, "warehouses").await
+    })
+}
+
 async fn expect(
     session: &mut driver::Session,
     sql: &str,
@@ -63,7 +74,7 @@ async fn expect(
         return Ok(());
     }
     Err(unsuitable(format!(
-        "there are {seen} {what}, not {wanted}: set warehouses to what is there, or have the database \
-         made afresh with `--existing replace`"
+        "TPC-C's tables have {seen} {what}, not {wanted}; set warehouses to what is there, or recreate them with \
+         `--existing replace`"
     )))
 }

@@ -15,8 +15,8 @@ use super::verify::verify_shape;
 use crate::created::{CreatedDatabases, around};
 use crate::loading::{Batch, BatchWriter};
 use crate::parallel::{
-    already_there, as_text, interrupted, on_session, parallel_for, parallel_for_batches, run_all,
-    unsuitable, workers,
+    already_there, as_text, interrupted, matching, on_session, parallel_for, parallel_for_batches,
+    run_all, unsuitable, workers,
 };
 use crate::removal::{drop_tables, take_away};
 use crate::{LoadProgress, WorkloadContext, tables};
@@ -44,10 +44,11 @@ pub(super) fn prepare(
             .note(format!("continuing a load that was interrupted: {chunks} steps of it are done"));
         done = found.done;
     } else if !found.tables.is_empty() && !is_ours {
+        tables::check_all(context, WORKLOAD, found.named())?;
         match context.existing {
             Existing::Refuse => return Err(refusal(&found)),
             Existing::Replace => {}
-            Existing::Reuse => return reuse(context, settings, &found),
+            Existing::Match | Existing::Reuse => return reuse(context, settings, &found),
         }
     }
     around(context, &context.sql.before_prepare)?;
@@ -82,6 +83,11 @@ impl Found {
         Ok(Self { tables, done })
     }
 
+    /// The tables with the columns that they must have.
+    fn named(&self) -> Vec<tables::NamedTable> {
+        self.tables.iter().map(|table| (table.name().to_owned(), table.column_names())).collect()
+    }
+
     fn is_unfinished_load(&self, settings: &Settings) -> bool {
         self.tables.len() == Table::ALL.len() && self.done.contains(&beginning(settings))
     }
@@ -95,13 +101,17 @@ fn beginning(settings: &Settings) -> String {
 fn reuse(context: &WorkloadContext<'_>, settings: &Settings, found: &Found) -> Result<(), Failure> {
     if !found.done.is_empty() {
         return Err(unsuitable(format!(
-            "the tables are of a load that was interrupted, with other options ({}): continue it with its own, or \
-             have all made afresh with `--existing replace`",
+            "the tables are of a load that was interrupted, with other options ({}); continue it with its own, or \
+             recreate all with `--existing replace`",
             found.done.iter().find(|step| step.starts_with("scale")).map_or("", String::as_str)
         )));
     }
     around(context, &context.sql.before_prepare)?;
     verify_shape(context, settings)?;
+    if context.existing == Existing::Match {
+        let names: Vec<&str> = found.tables.iter().map(|table| table.name()).collect();
+        context.progress.note(matching(&names));
+    }
     around(context, &context.sql.after_prepare)
 }
 
@@ -269,9 +279,8 @@ pub(super) fn remove(
     context: &WorkloadContext<'_>,
     created: &CreatedDatabases,
 ) -> Result<Vec<String>, Failure> {
-    let there = Found::read(context)?.tables;
-    let named = there.iter().map(|table| (table.name().to_owned(), table.column_names())).collect();
-    let told = tables::remove(context, WORKLOAD, named, in_order())?;
+    let there = Found::read(context)?.named();
+    let told = tables::remove(context, WORKLOAD, there, in_order())?;
     created.forget(context.target);
     Ok(told)
 }

@@ -153,7 +153,7 @@ fn a_load_that_was_interrupted_continues_where_it_stopped() {
     // Another scale cannot continue it.
     let other = crate::testing::workload("tpch", SCALE);
     let told = message(other.prepare(&system.context()));
-    assert!(told.contains("there already"), "{told}");
+    assert!(told.contains("already exist"), "{told}");
     workload.prepare(&system.context()).unwrap();
     let notes = system.progress.take_notes();
     assert!(notes[0].starts_with("continuing a load that was interrupted: "), "{notes:?}");
@@ -182,6 +182,29 @@ fn existing_tables_are_refused_reused_or_replaced() {
         ),
         0
     );
+}
+
+/// Both have tables customer and orders.
+#[test]
+fn tables_of_tpcc_are_neither_used_nor_dropped() {
+    let system = TestSystem::sqlite();
+    let tpcc = crate::testing::workload("tpcc", "warehouses = 1");
+    tpcc.prepare(&system.context()).unwrap();
+    let tpch = crate::testing::workload("tpch", SCALE);
+    let mut told = Vec::new();
+    let mut system = system;
+    for existing in [Existing::Match, Existing::Refuse, Existing::Reuse, Existing::Replace] {
+        system = system.with(existing);
+        told.push(message(tpch.prepare(&system.context())));
+    }
+    told.dedup();
+    insta::assert_snapshot!(told.join("\n"), @"table customer is TPC-C's, not TPC-H's; use another database (`--create-database` creates it), or drop the table yourself");
+    assert_eq!(system.integer("SELECT COUNT(*) FROM customer"), 30_000);
+    tpcc.cleanup(&system.context()).unwrap();
+    tpch.prepare(&system.context()).unwrap();
+    let other = crate::testing::workload("tpcc", "warehouses = 1");
+    insta::assert_snapshot!(message(other.prepare(&system.context())), @"table customer is TPC-H's, not TPC-C's; use another database (`--create-database` creates it), or drop the table yourself");
+    assert_eq!(system.integer("SELECT COUNT(*) FROM orders WHERE o_orderkey > 0"), 15_000);
 }
 
 #[derive(Default)]

@@ -54,8 +54,8 @@ fn check_count(table: Table, scale: f64, count: i64) -> Result<(), Failure> {
         return Ok(());
     }
     Err(unsuitable(format!(
-        "table {name} has {count} rows, not {wanted} as at scale {scale}: set the scale of the tables, or have them \
-         made afresh with `--existing replace`"
+        "table {name} has {count} rows, not {wanted} as at scale {scale}; set the scale of the tables, or recreate \
+         them with `--existing replace`"
     )))
 }
 

@@ -57,8 +57,8 @@ pub(super) async fn inspect(
     let missing: Vec<&str> = table.columns().into_iter().filter(|name| !is_there(name)).collect();
     if !missing.is_empty() {
         return Err(unsuitable(format!(
-            "table {} has no column {} (it has {}): set fieldcount to what is there, or have it \
-             dropped with `--existing replace`",
+            "table {} has no column {} (it has {}); set fieldcount to what is there, or recreate it \
+             with `--existing replace`",
             table.name,
             missing.join(", "),
             found.join(", ")
@@ -132,7 +132,8 @@ pub(super) fn remark(settings: &Settings, found: FoundTable) -> Option<String> {
 /// The failure for a table that holds other records than the properties describe.
 pub(super) fn not_ours(settings: &Settings, found: FoundTable) -> Failure {
     unsuitable(format!(
-        "table {} has {} rows, and none that was looked for has a key like {}: see insertorder, zeropadding,          keyprefix and compatibility, or have it made afresh with `--existing replace`",
+        "table {} has {} rows, and none that was looked for has a key like {}; see insertorder, zeropadding, \
+         keyprefix and compatibility, or recreate it with `--existing replace`",
         settings.table.name,
         found.rows,
         settings.format(found.key_scheme).key(settings.insert_start)
@@ -153,7 +154,7 @@ pub(super) async fn check(
     let wanted = settings.insert_count;
     if found.rows < wanted {
         return Err(unsuitable(format!(
-            "table {name} has {} rows, not {wanted}: `--existing reuse` loads those that are missing, \
+            "table {name} has {} rows, not {wanted}; `--existing reuse` loads those that are missing, \
              `--existing replace` all",
             found.rows
         )));
@@ -164,7 +165,7 @@ pub(super) async fn check(
     if let Some(at) = there.iter().position(|there| !there) {
         return Err(unsuitable(format!(
             "table {name} has no {KEY} {}, the key of record {} by {}: other keys were loaded; see \
-             insertorder, zeropadding, keyprefix and insertstart, or have it made afresh with \
+             insertorder, zeropadding, keyprefix and insertstart, or recreate it with \
              `--existing replace`",
             format.key(numbers[at]),
             numbers[at],
@@ -174,8 +175,8 @@ pub(super) async fn check(
     if settings.checks_integrity {
         check_values(session, settings, found.key_scheme, &numbers).await.map_err(|failure| {
             let message = format!(
-                "table {name} was not loaded with dataintegrity: {}; leave that out, or have it made \
-                 afresh with `--existing replace`",
+                "table {name} was not loaded with dataintegrity: {}; leave that out, or recreate it \
+                 with `--existing replace`",
                 failure.message
             );
             failure.with_message(message)

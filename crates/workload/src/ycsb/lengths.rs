@@ -122,7 +122,8 @@ pub(super) fn histogram(text: &str) -> Result<Vec<(usize, u64)>, String> {
     for line in lines {
         let mut words = line.split_whitespace();
         let pair = number(words.next()).zip(number(words.next()));
-        let (bucket, count) = pair.ok_or_else(|| format!("{line:?} is no bucket with a count"))?;
+        let (bucket, count) =
+            pair.ok_or_else(|| format!("{line:?} is not a bucket with a count"))?;
         let length = bucket.saturating_add(1).saturating_mul(block);
         if length > MOST_BYTES {
             return Err(format!("{line:?} asks for values of {length} bytes, over {MOST_BYTES}"));

@@ -308,10 +308,30 @@ fn an_existing_table_is_refused_or_replaced() {
     let test_system = TestSystem::sqlite();
     workload("ycsb/c", "recordcount = 50").prepare(&test_system.context()).unwrap();
     let other = workload("ycsb/c", "recordcount = 60");
-    insta::assert_snapshot!(message(other.prepare(&test_system.context())), @"table usertable is there already, with 50 rows: use `--existing reuse` to run on it, after loading what is missing, or `--existing replace` to have it dropped and made afresh");
+    insta::assert_snapshot!(message(other.prepare(&test_system.context())), @"table usertable already exists, with 50 rows; `--existing reuse` runs on it, after loading what is missing, `--existing replace` drops and recreates it");
     let test_system = test_system.with(Existing::Replace);
     other.prepare(&test_system.context()).unwrap();
     assert_eq!(test_system.integer("SELECT COUNT(*) FROM usertable"), 60);
+}
+
+#[test]
+fn a_table_that_matches_is_used() {
+    let system = TestSystem::sqlite().with(Existing::Match);
+    let of = |records| workload("ycsb/c", &format!("recordcount = {records}"));
+    of(50).prepare(&system.context()).unwrap();
+    of(50).prepare(&system.context()).unwrap();
+    let note =
+        "table usertable exists and matches: used without loading; `--existing replace` recreates";
+    assert_eq!(system.progress.take_notes(), [note]);
+    for other in [20, 60] {
+        let told = message(of(other).prepare(&system.context()));
+        assert!(told.starts_with("table usertable already exists, with 50 rows; "), "{told}");
+    }
+    system.run("DROP TABLE usertable");
+    system.run("CREATE TABLE usertable (id INTEGER)");
+    let system = system.with(Existing::Replace);
+    insta::assert_snapshot!(message(of(50).prepare(&system.context())), @"table usertable has no column YCSB_KEY (it has id): it is not YCSB's; use another database (`--create-database` creates it), or drop the table yourself");
+    assert_eq!(system.integer("SELECT COUNT(*) FROM usertable"), 0, "it is there");
 }
 
 #[test]

@@ -21,10 +21,11 @@ use super::request::Request;
 use super::schema::KEY;
 use super::settings::Settings;
 use super::statements;
-use crate::parallel::{columns, interrupted, on_session, run_all, unsuitable};
+use crate::parallel::{columns, interrupted, matching, on_session, run_all, unsuitable};
 use crate::removal::drop_tables;
 use crate::session::check_isolation;
 use crate::shared::SharedLoad;
+use crate::tables::check_columns;
 use crate::{LoadInParts, LoadPart, Sharing, Workload, WorkloadContext};
 
 /// YCSB's core workload with its properties.
@@ -87,6 +88,22 @@ impl Ycsb {
         on_session(context, async move |session| {
             inspection::inspect(session, &settings, list_columns).await
         })
+    }
+
+    /// The columns of the table; empty when it does not exist.
+    fn columns(&self, context: &WorkloadContext<'_>) -> Result<Vec<String>, Failure> {
+        let name = self.settings.table.name.clone();
+        let list_columns = context.target.dialect().list_columns;
+        on_session(context, async move |session| columns(session, list_columns, &name).await)
+    }
+
+    /// Checks that the table, if it exists, may be dropped.
+    fn refuse_foreign(&self, context: &WorkloadContext<'_>) -> Result<(), Failure> {
+        let found = self.columns(context)?;
+        if found.is_empty() {
+            return Ok(());
+        }
+        check_columns("YCSB", &self.settings.table.name, &found, &[KEY])
     }
 
     fn run(&self, context: &WorkloadContext<'_>, statements: Vec<String>) -> Result<(), Failure> {
@@ -153,13 +170,22 @@ impl Ycsb {
         Ok(())
     }
 
+    /// Whether a table is as this workload would make it; inserts of earlier loads may have followed.
+    fn matches(&self, found: FoundTable) -> bool {
+        found.holds == TableContents::All && inspection::remark(&self.settings, found).is_none()
+    }
+
     /// Handles a table from another tool or from an interrupted run.
     fn take_over(&self, context: &WorkloadContext<'_>, found: FoundTable) -> Result<(), Failure> {
         let name = &self.settings.table.name;
         match context.existing {
-            Existing::Refuse => Err(unsuitable(format!(
-                "table {name} is there already, with {} rows: use `--existing reuse` to run on it, after \
-                 loading what is missing, or `--existing replace` to have it dropped and made afresh",
+            Existing::Match if self.matches(found) => {
+                context.progress.note(matching(&[name.as_str()]));
+                Ok(())
+            }
+            Existing::Match | Existing::Refuse => Err(unsuitable(format!(
+                "table {name} already exists, with {} rows; `--existing reuse` runs on it, after loading what is \
+                 missing, `--existing replace` drops and recreates it",
                 found.rows
             ))),
             Existing::Replace => {
@@ -230,8 +256,10 @@ impl Workload for Ycsb {
 
     fn prepare(&self, context: &WorkloadContext<'_>) -> Result<(), Failure> {
         check_isolation(context.target, self.settings.isolation)?;
-        let mut found =
-            if context.existing == Existing::Replace { None } else { self.inspect(context)? };
+        let mut found = match context.existing {
+            Existing::Replace => self.refuse_foreign(context).map(|()| None)?,
+            _ => self.inspect(context)?,
+        };
         self.run(context, context.sql.before_prepare.clone())?;
         if self.known_of(context.target).is_made || context.existing == Existing::Replace {
             self.drop_table(context)?;
@@ -289,21 +317,11 @@ impl Workload for Ycsb {
 
     fn remove(&self, context: &WorkloadContext<'_>) -> Result<Vec<String>, Failure> {
         let name = self.settings.table.name.clone();
-        let list_columns = context.target.dialect().list_columns;
         context.progress.begin(format!("dropping {name}"), 1);
-        let found = on_session(context, {
-            let name = name.clone();
-            async move |session| columns(session, list_columns, &name).await
-        })?;
-        if found.is_empty() {
+        if self.columns(context)?.is_empty() {
             return Ok(Vec::new());
         }
-        if !found.iter().any(|column| column.eq_ignore_ascii_case(KEY)) {
-            let found = found.join(", ");
-            return Err(unsuitable(format!(
-                "table {name} has no column {KEY} (it has {found}): it is not YCSB's, and stays"
-            )));
-        }
+        self.refuse_foreign(context)?;
         self.drop_table(context)?;
         Ok(vec![format!("dropped {name}")])
     }

@@ -67,8 +67,8 @@ impl ServerError {
             1040 | 1203 => "raise it: SET GLOBAL max_connections = N, or use fewer clients",
             1044 => "grant the user access to the database",
             1045 => {
-                "check user and password; a password is read from DYNO_PASSWORD, MYSQL_PWD, \
-                 a password file or ~/.my.cnf"
+                "check user and password: it is read from DYNO_PASSWORD, MYSQL_PWD, \
+                 `--system-option password_file=FILE` or ~/.my.cnf"
             }
             1049 => {
                 "create it with `--create-database` (create_database = true), or name another in the URL"

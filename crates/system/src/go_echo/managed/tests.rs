@@ -50,7 +50,7 @@ fn wrong_options_are_refused_with_the_right_ones() {
     insta::assert_snapshot!(all_problems(read_trpc, &wrong), @r#"
     `mode` is "both", not one of the choices | allowed: async, sync
     `pollers` is 0, out of range | allowed: 1 to 1024
-    `timeout` is no whole number of milliseconds | write a time such as "500ms"; "0s" is no limit
+    `timeout` is not a whole number of milliseconds | write a time such as "500ms"; "0s" is no limit
     `delay` is 5, not a length of time | add its unit, such as "5s" or "5ms"
     `spin` is 2000000000, out of range | allowed: 0 to 1000000000
     `binary` names a server, so nothing is built | take out `binary` or `goamd64`
@@ -125,7 +125,7 @@ fn a_program_that_is_not_an_echo_server_is_refused() {
         let started = started(read_trpc, &format!("binary = \"{binary}\""), scratch.path());
         started.unwrap_err().to_string()
     };
-    assert_eq!(error("/no/echo"), "`binary`: /no/echo is no program that can be run");
+    assert_eq!(error("/no/echo"), "`binary`: /no/echo is not a program that can be run");
     let exited = error("/bin/false");
     assert!(exited.starts_with("trpc-echo did not start (exit status: 1)"), "{exited}");
 }

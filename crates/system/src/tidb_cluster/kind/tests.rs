@@ -35,7 +35,7 @@ fn missing_programs_are_named_before_the_start() {
     let options = "pd = \"/opt/none/pd-server\"\ntikv = \"/bin/true\"\ntidb = \"/bin/true\"";
     let system = read(&Options::parse(options).unwrap(), Path::new("/")).unwrap();
     let error = system.provide(&mut |_| ControlFlow::Continue(())).unwrap_err();
-    assert_eq!(error.to_string(), "`pd`: /opt/none/pd-server is no program that can be run");
+    assert_eq!(error.to_string(), "`pd`: /opt/none/pd-server is not a program that can be run");
 }
 
 #[test]
