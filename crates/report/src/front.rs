@@ -64,7 +64,22 @@ pub(crate) fn care(reading: &Reading<'_>) -> Vec<String> {
         .iter()
         .filter(|it| !it.code.is_answer() && it.code != Code::TrialsValid);
     let told = found.map(|it| format!("{}.", it.short()));
-    told.chain(one).collect()
+    failure(digest).into_iter().chain(told).chain(one).collect()
+}
+
+/// Why a trial failed that measured something, and how many others did.
+fn failure(digest: &Digest<'_>) -> Option<String> {
+    let mut failed =
+        digest.trials.iter().filter(|trial| trial.probe.is_none() && trial.reason().is_some());
+    let first = failed.next()?;
+    let more = failed.count();
+    let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+    Some(format!(
+        "{} {}: {}{more}.",
+        first.name(),
+        first.status(),
+        first.reason()?.trim_end_matches('.')
+    ))
 }
 
 /// Whether there is one workload, and neither a seek nor variants: its latency has room beside its throughput.

@@ -23,9 +23,10 @@ pub fn trial_headline(record: &TrialRecord) -> String {
         Validity::Valid => String::new(),
         validity => format!(", {}: {}", validity.name(), conclusion::all_reasons(&trial)),
     };
-    let queries = match summary.queries_per_s == summary.transactions_per_s {
-        true => String::new(),
-        false => format!(", {} queries/s", number(summary.queries_per_s)),
+    let is_other = ![0.0, summary.transactions_per_s].contains(&summary.queries_per_s);
+    let queries = match is_other {
+        false => String::new(),
+        true => format!(", {} queries/s", number(summary.queries_per_s)),
     };
     format!(
         "{} {}{queries}, p99 {}{failed}{verdict}",

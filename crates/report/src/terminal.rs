@@ -164,7 +164,7 @@ fn only_load(digest: &Digest<'_>) -> String {
         interval.map_or(String::new(), |it| format!(" ({})", front::relative(&it, per_s)));
     let mut first = vec![format!("{} {event}{interval}", number(per_s))];
     let queries = rate(|summary| summary.queries_per_s).unwrap_or_default();
-    if (queries - per_s).abs() > 0.001 * per_s {
+    if queries > 0.0 && (queries - per_s).abs() > 0.001 * per_s {
         first.push(format!("{} queries/s", number(queries)));
     }
     first.push(format!(

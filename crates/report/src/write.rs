@@ -10,8 +10,10 @@ use record::{Dyno, RecordSize, replace_whole, sync_folder};
 
 use crate::document::Head;
 use crate::generators;
+use crate::plots::over_run::HALF_ROW;
 use crate::reading::Reading;
 use crate::sections::document;
+use crate::svg::{Chart, Width};
 use crate::verdict::{self, Verdict};
 
 /// The view for people.
@@ -81,7 +83,13 @@ pub fn write_plots(reading: &Reading<'_>, folder: &Path) -> Result<(), ReportErr
     // Dark colours are those of pages, and media queries would choose them.
     let style = crate::html::light_style();
     let mut names = BTreeSet::new();
-    for chart in document.charts() {
+    let (cards, charts): (Vec<Chart>, Vec<Chart>) =
+        document.charts().into_iter().partition(|chart| chart.size.width == Width::Card);
+    // A card has the plot of its workload in small, where there is a larger one.
+    let is_alone = |card: &Chart| charts.iter().all(|chart| chart.title != card.title);
+    let cards = cards.iter().filter(|card| is_alone(card));
+    let cards = cards.map(|card| Chart { size: HALF_ROW, ..card.clone() });
+    for chart in cards.chain(charts.iter().cloned()) {
         let plain = |c: char| if c.is_alphanumeric() || c == '.' { c } else { '-' };
         let name: String = chart.title.chars().map(plain).collect();
         let name = name.split('-').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-");
@@ -155,6 +163,28 @@ mod tests {
         let names = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
         let left: Vec<_> = names.filter(|name| name.to_string_lossy().contains("tmp")).collect();
         assert!(left.is_empty(), "{left:?}");
+    }
+
+    #[test]
+    fn every_plot_is_a_file_with_its_title_and_what_it_is_of() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = sample::quick();
+        write_plots(&Reading::new(&run), folder.path()).unwrap();
+        let files = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
+        let texts: Vec<String> = files.map(|path| fs::read_to_string(path).unwrap()).collect();
+        // Of each of three workloads: throughput, latency against clients and against throughput, and by percentile;
+        // and three of each of twelve trials.
+        assert_eq!(texts.len(), 3 * 4 + 12 * 3);
+        for text in &texts {
+            assert!(text.starts_with("<svg xmlns=") && text.ends_with("</svg>\n"), "{text}");
+            assert_eq!(text.matches("<svg").count(), text.matches("</svg>").count());
+            for part in ["SQLite 3.50.2, file, WAL", "30 Jul 2026", "SG2042", "#0072b2"] {
+                assert!(text.contains(part), "{part}: {text}");
+            }
+            assert!(!text.contains("prefers-color-scheme"), "a file has one set of colours");
+        }
+        let doubtful = texts.iter().filter(|text| text.contains("doubtful</text>"));
+        assert_eq!(doubtful.count(), 4 * 3 + 3, "four trials and their workload");
     }
 
     #[test]

@@ -5,7 +5,7 @@ async function openAll() {
   const open = () => document.querySelectorAll("details:not(.menu)").forEach((details) => (details.open = true));
   open();
   await settled();
-  document.querySelectorAll("table.trials td button[aria-expanded=false]").forEach((button) => button.click());
+  document.querySelectorAll("table.trials tr[data-part] > td > button[aria-expanded=false]").forEach((button) => button.click());
   await settled();
   open();
   await settled();

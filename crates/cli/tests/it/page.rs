@@ -77,7 +77,11 @@ fn pointed_at(sandbox: &Sandbox) -> Vec<Plot> {
     let report = fs::read_to_string(sandbox.runs()[0].join("report.html")).unwrap();
     let script = format!("<pre id=\"told\"></pre>\n<script>\n{POINTER}</script>\n</body>");
     let page = sandbox.file("pointer.html", &report.replace("</body>", &script));
-    let output = chromium(sandbox, &page, &["--window-size=1280,900", "--virtual-time-budget=20000", "--dump-dom"]);
+    let output = chromium(
+        sandbox,
+        &page,
+        &["--window-size=1280,900", "--virtual-time-budget=20000", "--dump-dom"],
+    );
     assert_eq!(console(&output), Vec::<String>::new());
     let page = String::from_utf8(output.stdout).unwrap();
     let told = page.split_once("<pre id=\"told\">").unwrap().1.split_once("</pre>").unwrap().0;
@@ -218,7 +222,11 @@ fn the_first_screen_answers_in_few_words_and_nodes() {
         assert!(told["words"].as_u64().unwrap() <= 1_000, "{width}: {told}");
         assert!(told["nodes"].as_u64().unwrap() <= 15_000, "{width}: {told}");
         let none = [&told["narrow"], &told["dead"]].map(Value::as_u64);
-        assert_eq!((none, &told["is_wider"]), ([Some(0); 2], &Value::Bool(false)), "{width}: {told}");
+        assert_eq!(
+            (none, &told["is_wider"]),
+            ([Some(0); 2], &Value::Bool(false)),
+            "{width}: {told}"
+        );
     }
     let printed = sandbox.path().join("report.pdf");
     chromium(&sandbox, &page, &[&format!("--print-to-pdf={}", printed.display())]);
@@ -226,7 +234,9 @@ fn the_first_screen_answers_in_few_words_and_nodes() {
     let pages = text.matches('\u{c}').count();
     assert!((1..=8).contains(&pages), "{pages} pages");
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    for part in ["oltp_read_only", "All loads", "latency against throughput", "Machine", "Reproduce"] {
+    for part in
+        ["oltp_read_only", "All loads", "latency against throughput", "Machine", "Reproduce"]
+    {
         assert!(text.contains(part), "{part} is not in print: {text}");
     }
     assert!(!text.contains("throughput over time"), "trials are not printed: {text}");

@@ -37,7 +37,7 @@ pub(crate) fn table(digest: &Digest<'_>) -> Table {
     let has_systems = digest.points.iter().any(|point| point.system != digest.points[0].system);
     let has_queries = digest.points.iter().any(|point| {
         let [events, queries] = rates(digest, point);
-        (queries - events).abs() > SAME * events
+        is_other(events, queries)
     });
     let score = score_name(digest);
     let mut table = Table::new().words("workload");
@@ -89,8 +89,11 @@ fn figures(
         shown(number(events)),
         interval.map_or(UNKNOWN.to_owned(), |it| relative(&it, events)),
     ];
-    let is_other = (queries - events).abs() > SAME * events;
-    row.extend(has_queries.then(|| if is_other { shown(number(queries)) } else { String::new() }));
+    row.extend(
+        has_queries.then(|| {
+            if is_other(events, queries) { shown(number(queries)) } else { String::new() }
+        }),
+    );
     if has_score {
         let of = |summary: &Summary| summary.scores.first().map_or(0.0, |score| score.value);
         row.push(digest.estimate(point, of).map_or(UNKNOWN.to_owned(), |it| number(it.median)));
@@ -107,6 +110,11 @@ fn figures(
     let failed = digest.sum(point, |summary| summary.failed_transactions);
     row.push(if failed == 0 { UNKNOWN.to_owned() } else { count(failed) });
     row
+}
+
+/// Whether the second rate says something that the first does not.
+fn is_other(events: f64, queries: f64) -> bool {
+    queries > 0.0 && (queries - events).abs() > SAME * events
 }
 
 /// Events and statements per second.

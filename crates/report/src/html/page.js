@@ -89,7 +89,7 @@
       history.replaceState(null, "", link.hash);
       reveal(link.hash.slice(1));
     }
-    const button = event.target.closest?.("table.trials td button");
+    const button = event.target.closest?.("table.trials tr[data-part] > td > button");
     if (button) openTrial(button.closest("tr"), button.getAttribute("aria-expanded") !== "true");
   });
 
@@ -406,17 +406,27 @@
     return [title, of, document.querySelector("header .meta")?.textContent ?? ""];
   };
 
+  function folded(line, most) {
+    const lines = [""];
+    for (const word of line.split(" ")) {
+      if (lines.at(-1).length + word.length >= most) lines.push("");
+      lines[lines.length - 1] += (lines.at(-1) ? " " : "") + word;
+    }
+    return lines;
+  }
+
   // The plot as a picture of its own, with its title, the systems, the machine and the verdict.
   function picture(figure) {
     const svg = figure.querySelector(PLOTS);
     const copy = svg.cloneNode(true);
     copy.querySelectorAll(".guide, .chosen").forEach((it) => it.remove());
-    const { width, height } = svg.viewBox.baseVal;
+    const drawing = svg.viewBox.baseVal;
+    const wide = Math.max(drawing.width, 560);
+    const [width, height] = [wide, (drawing.height * wide) / drawing.width];
     const legend = [...figure.querySelectorAll(".legend li")].map((it) => it.textContent);
-    const lines = [...titleOf(figure), legend.join(" · ")].filter(Boolean);
-    const wide = Math.max(width, 560);
+    const lines = [...titleOf(figure), legend.join(" · ")].filter(Boolean).flatMap((line) => folded(line, wide / 6.6));
     const top = 12 + 16 * lines.length;
-    const picture = drawn("svg", { viewBox: `0 0 ${wide} ${height + top}`, width: wide, height: height + top });
+    const picture = drawn("svg", { class: figure.closest(".card") ? "card" : "", viewBox: `0 0 ${wide} ${height + top}`, width: wide, height: height + top });
     picture.setAttribute("xmlns", NS);
     const style = getComputedStyle(document.documentElement);
     const names = ["paper", "ink", "soft", "rule", "panel", "good", "bad", "warn", "edge"];

@@ -13,7 +13,7 @@ use crate::svg::{Arrow, Axis, Chart, Dot, Scale, Series, Shade, ShadeKind, Size,
 /// Size of a plot in a card.
 pub(crate) const CARD: Size = Size { width: Width::Card, height: 120.0 };
 /// Sizes of the plots over a whole run.
-const HALF_ROW: Size = Size { width: Width::Half, height: 340.0 };
+pub(crate) const HALF_ROW: Size = Size { width: Width::Half, height: 340.0 };
 pub(super) const WHOLE_ROW: Size = Size { width: Width::Row, height: 340.0 };
 
 /// More lines than this cannot be distinguished.
