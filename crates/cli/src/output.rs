@@ -48,7 +48,8 @@ pub(crate) fn has_colours() -> bool {
 
 /// The width of standard error, for a line that is redrawn there.
 pub(crate) fn error_width() -> usize {
-    line_width(&stderr()).unwrap_or(usize::MAX)
+    let reported = terminal_size_of(stderr()).map(|(Width(columns), _)| usize::from(columns));
+    reported.filter(|columns| *columns > 0).unwrap_or(usize::MAX)
 }
 
 /// The width of the lines on standard output; `None` when lines may have any width.

@@ -53,6 +53,8 @@ pub(crate) struct ProgressDisplay {
     round: Option<(String, Vec<String>)>,
     trials: Option<usize>,
     trial: usize,
+    /// Whether the line shows a phase of a trial.
+    is_in_phase: bool,
     title: String,
     planned: PlannedLoad,
     /// Load time of the trials before this one.
@@ -89,6 +91,7 @@ impl ProgressDisplay {
             round: None,
             trials,
             trial: 0,
+            is_in_phase: false,
             title: String::new(),
             planned,
             spent: Duration::ZERO,
@@ -131,10 +134,11 @@ impl ProgressDisplay {
             let line = shown.lock().unwrap_or_else(PoisonError::into_inner);
             let _ = out.write_str(&line.text(state.elapsed(), error_width()));
         };
+        self.is_in_phase = true;
+        self.bar.reset_elapsed();
         self.bar.set_style(style("{line}").with_key("line", draw));
         self.phase_start_ns = None;
         self.bar.unset_length();
-        self.bar.reset_elapsed();
         self.bar.enable_steady_tick(Duration::from_millis(500));
     }
 
@@ -148,21 +152,16 @@ impl ProgressDisplay {
         format!("[{}{of}]", self.trial + 1)
     }
 
+    /// Work on data or on a system, of so much in all; 0 when that is not known.
     fn work(&mut self, stage: &str, done: u64, total: u64) {
         let stage = plan::scrub(stage);
-        self.bar.set_prefix(self.head());
-        if total == 0 {
-            self.bar.set_style(style("{prefix} {spinner} {wide_msg}"));
-            self.bar.set_message(stage);
+        let part = (total > 0).then(|| format!("{} %", 100 * done.min(total) / total));
+        if !self.is_in_phase {
+            self.bar.set_message(part.map_or(stage.clone(), |part| format!("{stage} {part}")));
             return;
         }
-        if self.bar.length() != Some(total) {
-            self.bar.set_style(style("{prefix} {bar:20} {percent}% {eta} left {wide_msg}"));
-            self.bar.set_length(total);
-            self.bar.reset_eta();
-        }
-        self.bar.set_position(done);
-        self.bar.set_message(stage);
+        let mut line = self.line.lock().unwrap_or_else(PoisonError::into_inner);
+        line.figures = part.into_iter().chain([stage]).filter(|it| !it.is_empty()).collect();
     }
 
     fn interval(&mut self, interval: &Interval, operations: &[Operation]) {
@@ -279,6 +278,7 @@ impl RunListener for ProgressDisplay {
                 // The system's build may have been displayed before.
                 self.end_stages();
                 self.stages = Some(StageDisplay::new(name));
+                self.is_in_phase = false;
                 self.bar.set_style(style("{spinner} {wide_msg}"));
                 self.bar.set_message(format!("starting {name}"));
                 self.bar.enable_steady_tick(Duration::from_millis(200));

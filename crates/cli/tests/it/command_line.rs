@@ -69,7 +69,7 @@ fn a_run_that_failed_is_listed_and_reported_as_failed() {
         let text = String::from_utf8(output.stdout).unwrap();
         assert!(text.contains(status) && !text.contains("complete"), "{text}");
     }
-    let page = fs::read_to_string(run.join("report.html")).unwrap();
+    let page = crate::sandbox::whole_page(&run);
     assert!(page.contains("<span class=\"status failed\">failed</span>"));
     assert!(!page.contains(">complete<"), "nothing of it is complete");
 }

@@ -94,8 +94,7 @@ fn the_difference_is_another_clients_statements() {
         findings.contains("The server ran statements that were not dyno's (+100"),
         "{findings}"
     );
-    let page = sandbox.runs()[0].join("report.html");
-    let page = std::fs::read_to_string(page).unwrap();
+    let page = crate::sandbox::whole_page(&sandbox.runs()[0]);
     assert!(page.contains("Cross-check with the server") && page.contains("+100"));
 }
 

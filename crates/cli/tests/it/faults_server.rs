@@ -90,7 +90,7 @@ fn a_server_restart_is_an_outage_and_the_trial_continues() {
     assert!(end_ns > outage["start_ns"].as_u64().unwrap());
     assert!(transactions_after(trial, end_ns) > 0, "{}", trial["intervals"]);
     assert!(has_finding(trial, "The system was away"), "{}", trial["findings"]);
-    let page = fs::read_to_string(sandbox.runs()[0].join("report.html")).unwrap();
+    let page = crate::sandbox::whole_page(&sandbox.runs()[0]);
     assert!(page.contains("class=\"shade outage\""), "the plots over time mark it");
     assert!(page.contains("outage from"), "a table lists it");
 }
@@ -244,7 +244,7 @@ fn a_managed_server_crash_ends_only_its_own_trial() {
         (&exit["member"], &exit["status"]),
         (&"mariadb".into(), &"signal: 9 (SIGKILL)".into())
     );
-    let page = fs::read_to_string(sandbox.runs()[0].join("report.html")).unwrap();
+    let page = crate::sandbox::whole_page(&sandbox.runs()[0]);
     assert!(page.contains(">mariadb exited</text>"));
     assert_eq!(second["status"], "interrupted");
     assert_eq!(second["member_exits"], serde_json::json!([]));
@@ -479,6 +479,6 @@ fn clients_of_a_server_that_is_gone_move_to_another_one() {
     let trial = &run.interrupted_trial();
     assert_eq!((&trial["reconnects"], &trial["moves"]), (&3.into(), &3.into()), "{trial}");
     assert!(!has_finding(trial, "Clients left early"), "{}", trial["findings"]);
-    let page = fs::read_to_string(sandbox.runs()[0].join("report.html")).unwrap();
+    let page = crate::sandbox::whole_page(&sandbox.runs()[0]);
     assert!(page.contains("of these to another server"), "a table tells of them");
 }

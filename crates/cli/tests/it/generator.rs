@@ -1,6 +1,5 @@
 //! dyno is stopped itself while it measures: the report names the time, in closed and open loops.
 
-use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -51,7 +50,7 @@ fn stopped(system: &str, load: &[&str]) -> Value {
         (&"invalid".into(), start)
     );
     assert_eq!(trial["outages"], json!([]), "the system was not away");
-    let page = fs::read_to_string(sandbox.runs()[0].join("report.html")).unwrap();
+    let page = crate::sandbox::whole_page(&sandbox.runs()[0]);
     assert!(page.contains("<rect class=\"shade stall\""), "the plots show it");
     trial
 }

@@ -144,7 +144,7 @@ fn a_store_that_follows_costs_nothing_and_one_that_leads_the_outage_that_a_ping_
     let reason = tidb["reason"].as_str().unwrap();
     let unserved = "no client can be served any more: of 1 tidb, 0 run and 1 is needed\ntidb: TiDB ended by itself";
     assert!(reason.starts_with(unserved), "{reason}");
-    let page = fs::read_to_string(sandbox.runs()[0].join("report.html")).unwrap();
+    let page = crate::sandbox::whole_page(&sandbox.runs()[0]);
     for (name, _, _) in &killed {
         assert!(page.contains(&format!(">{name} exited</text>")), "{name}");
     }

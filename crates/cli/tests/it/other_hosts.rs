@@ -78,7 +78,7 @@ fn a_host_is_watched_over_ssh_with_its_processes_and_on_our_clock() {
     assert!(there.processes.iter().all(|it| it.name == "sshd") && !there.processes.is_empty());
     let first = there.readings[0].processes.iter().flatten().next().unwrap();
     assert!(first.threads >= 1);
-    let page = fs::read_to_string(sandbox.runs()[0].join("report.html")).unwrap();
+    let page = crate::sandbox::whole_page(&sandbox.runs()[0]);
     assert!(page.contains("db1"));
     wait_until("nothing is left over there", || sshd.started().is_empty());
 }

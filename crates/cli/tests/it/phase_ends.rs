@@ -91,7 +91,7 @@ fn a_swing_goes_on_to_the_limit_and_every_view_says_so() {
                 [workloads.simulated]\n[load]\ntime = \"5s\"\n\
                 warm_up = { until = \"steady\", at_most = \"2m\" }\n";
     sandbox.file("plan.toml", plan);
-    let text = String::from_utf8(sandbox.succeed(["run", "plan.toml"]).stdout).unwrap();
+    let text = String::from_utf8(sandbox.succeed(["run", "plan.toml", "--full"]).stdout).unwrap();
     let run = sandbox.runs().pop().unwrap();
     let view = |name: &str| fs::read_to_string(run.join(name)).unwrap();
     let report: Value = serde_json::from_str(&view("report.json")).unwrap();

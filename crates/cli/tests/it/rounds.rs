@@ -67,7 +67,7 @@ fn a_report_finds_the_end_of_the_rounds_again() {
         text.contains(&format!("They ended after {number} rounds, because that was reached")),
         "{text}"
     );
-    let again = String::from_utf8(sandbox.succeed(["report", "results"]).stdout).unwrap();
+    let again = String::from_utf8(sandbox.succeed(["report", "results", "--full"]).stdout).unwrap();
     assert!(again.contains(text), "{again}");
 }
 
@@ -79,7 +79,7 @@ fn rounds_end_at_the_most_and_tell_how_many_would_do() {
     sandbox.file("plan.toml", &plan(top, noise, ["10ms", "10ms"]));
     let dry = both(&sandbox.succeed(["run", "plan.toml", "--dry-run"]));
     assert!(dry.contains("at most 12 trials, 48s of load at most"), "{dry}");
-    let output = sandbox.succeed(["run", "plan.toml"]);
+    let output = sandbox.succeed(["run", "plan.toml", "--full"]);
     let told = both(&output);
     assert!(told.contains("round 1 of at most 6"), "{told}");
     assert!(told.contains("round 6 of at most 6, half width"), "{told}");

@@ -1,5 +1,8 @@
 //! Shared by the tests: the binary, temporary folders, and the real server.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use flate2::read::DeflateDecoder;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -95,6 +98,18 @@ impl Sandbox {
         runs.sort();
         runs
     }
+}
+
+/// The page of a run with everything that it makes when it is opened.
+pub(crate) fn whole_page(run: &Path) -> String {
+    use std::io::Read;
+    let page = std::fs::read_to_string(run.join("report.html")).unwrap();
+    let Some((before, packed)) = page.split_once("id=\"parts\">") else { return page };
+    let bytes = STANDARD.decode(packed.split('<').next().unwrap()).unwrap();
+    let mut parts = String::new();
+    DeflateDecoder::new(&bytes[..]).read_to_string(&mut parts).unwrap();
+    let parts: Vec<String> = serde_json::from_str(&parts).unwrap();
+    format!("{before}{}", parts.concat())
 }
 
 /// Both streams, for a failing test's message.

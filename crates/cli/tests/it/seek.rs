@@ -40,7 +40,7 @@ fn the_capacity_of_a_simulated_queue_is_that_of_the_formula() {
     let probes = seek["probes"].as_array().unwrap();
     let confirming = probes.iter().find(|probe| probe["confirming"] == true).unwrap();
     assert_eq!(confirming["load"], seek["capacity"]["load_low_95"]);
-    let again = String::from_utf8(sandbox.succeed(["report", "results"]).stdout).unwrap();
+    let again = String::from_utf8(sandbox.succeed(["report", "results", "--full"]).stdout).unwrap();
     assert!(again.contains(seek["text"].as_str().unwrap()), "{again}");
 }
 
@@ -90,7 +90,7 @@ fn the_first_of_several_bounds_that_breaks_is_the_limit() {
 fn a_bound_that_the_smallest_load_breaks_gives_no_capacity() {
     let sandbox = Sandbox::new();
     sandbox.file("plan.toml", "system = \"simulated\"\nworkload = \"simulated\"\n");
-    let output = sandbox.succeed(["run", "plan.toml", "--seek", "max < 100us"]);
+    let output = sandbox.succeed(["run", "plan.toml", "--seek", "max < 100us", "--full"]);
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("Even the smallest load, 1 client, breaks max ≤ 100 µs"), "{text}");
     assert!(text.contains("2 of 2 trials"), "{text}");

@@ -137,7 +137,7 @@ fn every_server_was_watched_and_its_panels_are_drawn(sandbox: &Sandbox) {
     let series = watched.servers.iter().flat_map(|server| &server.series);
     let listed = series.filter(|series| series.name == "dyno_pd_store").count();
     assert_eq!(listed, 3, "PD told its stores: {servers:?}");
-    let page = fs::read_to_string(run.join("report.html")).unwrap();
+    let page = crate::sandbox::whole_page(&run);
     // One region has all rows; two stores have no load, and TiDB need not contact them.
     assert!(page.contains("of the requests to stores, 33 % would be even"));
     for panel in ["TiDB: gRPC duration by type, p99", "PD: regions by store"] {
@@ -169,7 +169,7 @@ fn a_killed_cluster_server_ends_its_trial_and_is_named() {
     for ((trial, name), at) in record.trials.iter().zip(["tikv-2", "tidb"]).zip(&killed) {
         assert_exit(trial, name, (*at, *at));
     }
-    let page = fs::read_to_string(sandbox.runs()[0].join("report.html")).unwrap();
+    let page = crate::sandbox::whole_page(&sandbox.runs()[0]);
     let reason = |trial: usize| {
         assert_eq!(trials(&report)[trial]["status"], "crashed", "{}", both(&output));
         let exits = trials(&report)[trial]["member_exits"].as_array().unwrap().clone();

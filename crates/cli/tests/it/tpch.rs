@@ -173,7 +173,7 @@ fn a_slow_query_is_ended(sandbox: &Sandbox, url: &str) {
         "{turns:?}"
     );
     assert_eq!(trial["own"]["scores"], Value::Array(Vec::new()));
-    let page = std::fs::read_to_string(sandbox.runs().last().unwrap().join("report.html")).unwrap();
+    let page = crate::sandbox::whole_page(&sandbox.runs().last().unwrap());
     assert!(page.contains("no score, because scale 0.01 is none of"), "the reason is there");
 }
 
@@ -214,7 +214,7 @@ fn systems_answer_random_parameters_alike_and_one_that_does_not_fails_its_trial(
     let reason = changed["reason"].as_str().unwrap();
     let wanted = "answers that differ between systems: Q1: unlike lite: 5 rows instead of 4; row ";
     assert!(reason.starts_with(wanted), "{reason}");
-    let page = std::fs::read_to_string(sandbox.runs()[0].join("report.html")).unwrap();
+    let page = crate::sandbox::whole_page(&sandbox.runs()[0]);
     assert!(page.contains("Two systems answered a query differently"), "its finding");
     assert!(!page.contains("The data was not consistent"), "that is another finding");
 }

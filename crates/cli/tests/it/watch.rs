@@ -34,7 +34,7 @@ fn run_until(
 }
 
 fn page(sandbox: &Sandbox) -> String {
-    fs::read_to_string(sandbox.runs()[0].join("report.html")).unwrap()
+    crate::sandbox::whole_page(&sandbox.runs()[0])
 }
 
 /// The kernel's CPU counters over a period, and the length of the period by the clock.
@@ -93,7 +93,8 @@ impl Counted {
 #[test]
 fn the_cpu_of_a_managed_server_and_of_its_host_are_watched() {
     let sandbox = Sandbox::new();
-    let mut command = sandbox.dyno(["bench", "sysbench/oltp_point_select", "--system=mariadb"]);
+    let mut command =
+        sandbox.dyno(["bench", "sysbench/oltp_point_select", "--system=mariadb", "--full"]);
     command.args([
         "--table-size=1000",
         "--clients=8",
@@ -138,7 +139,7 @@ fn the_cpu_of_a_managed_server_and_of_its_host_are_watched() {
     assert!(text.contains("mariadb: the server kept up to"), "{text}");
     assert!(text.contains("of its threads ran or waited for one at once"), "{text}");
     let page = page(&sandbox);
-    for plot in ["CPU by process of", "runnable threads of", "What the servers took"] {
+    for plot in ["CPU by process of", "runnable threads of", "Server load"] {
         assert!(page.contains(plot), "{plot}");
     }
 }
@@ -184,7 +185,7 @@ fn cost_per_query_of_a_real_server_matches_its_counters() {
         assert!((told - known).abs() <= 1e-6 * known, "{key}: {told}, not {known}");
         assert!(known > 0.0 || key.contains("_kb_"), "{key}: nothing for {queries} queries");
     }
-    assert!(page(&sandbox).contains("What a query cost the servers"));
+    assert!(page(&sandbox).contains("Server cost per query"));
 }
 
 #[test]
@@ -324,12 +325,13 @@ fn faulty_metrics_servers_do_not_affect_the_trial() {
     );
     let has_gap =
         |server: &Server, reason: &str| server.gaps.iter().any(|gap| gap.reason.contains(reason));
-    let output = run_until(&sandbox, &mut sandbox.dyno(["run", "plan.toml"]), |watched| {
-        let [garbage, _, _, gone] = &watched.servers[..] else { return false };
-        has_gap(garbage, "there are no figures in its answer")
-            && has_gap(gone, "refused")
-            && watched.hosts[0].readings.len() >= 3
-    });
+    let output =
+        run_until(&sandbox, &mut sandbox.dyno(["run", "plan.toml", "--full"]), |watched| {
+            let [garbage, _, _, gone] = &watched.servers[..] else { return false };
+            has_gap(garbage, "there are no figures in its answer")
+                && has_gap(gone, "refused")
+                && watched.hosts[0].readings.len() >= 3
+        });
     let run = only_run(&sandbox);
     let trial = &run.trials[0];
     assert!(trial.total.transactions > 0);
@@ -357,7 +359,7 @@ fn metrics_of_any_server_are_kept_and_shown() {
         let _ = stream.write_all(format!("{head}{body}").as_bytes());
     });
     plan(&sandbox, &format!("{{name = \"shop\", url = \"{url}\"}}"));
-    run_until(&sandbox, &mut sandbox.dyno(["run", "plan.toml"]), |watched| {
+    run_until(&sandbox, &mut sandbox.dyno(["run", "plan.toml", "--full"]), |watched| {
         watched.servers.first().is_some_and(|server| server.answers_ns.len() >= 3)
     });
     let run = only_run(&sandbox);

@@ -78,18 +78,22 @@ fn windows_of_simulated_variants_are_rounds_of_known_figures() {
 fn every_view_has_a_row_for_a_round_and_says_what_was_up() {
     let sandbox = Sandbox::new();
     sandbox.file("plan.toml", SIMULATED);
-    let told = both(&sandbox.succeed(["run", "plan.toml"]));
-    assert!(told.contains("repetition 4 · window 3 of 3: "), "a line for each window: {told}");
+    let told = both(&sandbox.succeed(["run", "plan.toml", "--full"]));
+    let rounds = told.lines().filter(|line| line.contains("] window ")).count();
+    assert_eq!(rounds, 12, "a line for each round of windows: {told}");
     let run = sandbox.runs().pop().unwrap();
     let view = |name: &str| fs::read_to_string(run.join(name)).unwrap();
     let alternated = "the load alternated between them: 3 windows of each under each load";
-    for text in [told.replace('\n', " "), view("report.md"), view("report.html")] {
+    for text in [told.replace('\n', " "), view("report.md"), crate::sandbox::whole_page(&run)] {
         assert!(text.contains(alternated), "{text}");
     }
     let trials = view("report.csv").lines().filter(|line| line.contains(",TOTAL,")).count();
     assert_eq!(trials, 8, "{}", view("report.csv"));
-    assert!(view("report.html").contains("3 windows of closed loop, 2s after 200ms of warm-up"));
-    assert!(view("report.html").contains("with queue.slow up beside it"));
+    assert!(
+        crate::sandbox::whole_page(&run)
+            .contains("3 windows of closed loop, 2s after 200ms of warm-up")
+    );
+    assert!(crate::sandbox::whole_page(&run).contains("with queue.slow up beside it"));
     let listed = both(&sandbox.succeed(["list"]));
     assert!(listed.contains("8 of 8"), "{listed}");
     // A window alone, by its number in the record.
@@ -249,7 +253,7 @@ fn first_windows_of_a_system_that_gets_warm_are_a_finding_until_it_is_prewarmed(
             prewarm = \"{prewarm}\""
         );
         sandbox.file("plan.toml", &plan);
-        let output = sandbox.succeed(["run", "plan.toml"]);
+        let output = sandbox.succeed(["run", "plan.toml", "--full"]);
         let report = json(&sandbox.succeed(["report", "results", "--format=json"]));
         (both(&output).replace('\n', " "), report)
     };
