@@ -8,6 +8,7 @@
 mod bands;
 mod chart;
 mod draw;
+mod file;
 mod labels;
 mod scale;
 mod values;

@@ -83,7 +83,7 @@ fn every_sysbench_workload_passes() {
         assert!(text.contains("unistore"), "{view}");
     }
     // The report lists data that no store reports as absent, without a chart.
-    let page = crate::sandbox::whole_page(&run);
+    let page = crate::sandbox::whole_page(run);
     assert!(page.contains("gRPC durations by type as the stores see them are absent"));
     assert!(!page.contains("TiKV: "), "a panel of a store that is not there");
 }

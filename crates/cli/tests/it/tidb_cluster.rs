@@ -137,7 +137,7 @@ fn every_server_was_watched_and_its_panels_are_drawn(sandbox: &Sandbox) {
     let series = watched.servers.iter().flat_map(|server| &server.series);
     let listed = series.filter(|series| series.name == "dyno_pd_store").count();
     assert_eq!(listed, 3, "PD told its stores: {servers:?}");
-    let page = crate::sandbox::whole_page(&run);
+    let page = crate::sandbox::whole_page(run);
     // One region has all rows; two stores have no load, and TiDB need not contact them.
     assert!(page.contains("of the requests to stores, 33 % would be even"));
     for panel in ["TiDB: gRPC duration by type, p99", "PD: regions by store"] {

@@ -173,7 +173,7 @@ fn a_slow_query_is_ended(sandbox: &Sandbox, url: &str) {
         "{turns:?}"
     );
     assert_eq!(trial["own"]["scores"], Value::Array(Vec::new()));
-    let page = crate::sandbox::whole_page(&sandbox.runs().last().unwrap());
+    let page = crate::sandbox::whole_page(sandbox.runs().last().unwrap());
     assert!(page.contains("no score, because scale 0.01 is none of"), "the reason is there");
 }
 

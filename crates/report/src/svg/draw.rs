@@ -8,10 +8,9 @@ use super::chart::{Arrow, Chart, Dot, Mark, Moment, Series, Shade, ShadeKind, Wi
 use super::scale::{Axis, Scale};
 use crate::number::several;
 use crate::table::escape;
-use crate::wrap::wrap;
 
 /// Width of a plot in its own units; the page scales it to its column.
-const WIDTH: f64 = 560.0;
+pub(super) const WIDTH: f64 = 560.0;
 /// Width of a plot that takes a whole row: two plots with the gap and edges between them.
 const WIDTH_WIDE: f64 = 1_180.0;
 /// Width of a plot in a card.
@@ -28,11 +27,6 @@ const CARD_TICKS: usize = 4;
 const CARD_X_TICKS: usize = 8;
 /// Least distance between the names of two lines.
 const NAMES_APART: f64 = 11.0;
-
-/// Height of a line of the head of a plot in a file.
-const HEAD_LINE: f64 = 17.0;
-/// Width of one of its letters.
-const HEAD_LETTER: f64 = 6.6;
 
 /// Number of markers and colours before they repeat.
 const COLOURS: usize = 8;
@@ -86,52 +80,6 @@ impl Chart {
     /// The plot alone, for a card.
     pub(crate) fn svg(&self, id: &str) -> String {
         Drawing::of(self).svg(id, "")
-    }
-
-    /// The plot as a file of its own: in light colours, with its title, the system, what else is known of it, and the
-    /// names of its series.
-    pub(crate) fn file(&self, about: &str, style: &str) -> String {
-        let drawing = Drawing::of(self);
-        let labels = drawing.labels();
-        let names = self.series.iter().map(|series| series.name.as_str()).collect::<Vec<_>>();
-        let lines = [&self.title, &self.subtitle, about].map(str::to_owned);
-        let (width, height) = (drawing.width().max(WIDTH), self.size.height);
-        let letters = (width / HEAD_LETTER) as usize;
-        let lines = lines.iter().filter(|line| !line.is_empty());
-        let lines: Vec<String> = lines.flat_map(|line| wrap(line, letters)).collect();
-        let top = HEAD_LINE * (lines.len() + 1) as f64 + 8.0;
-        let mut out = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {0}\" width=\"{width}\" \
-             height=\"{0}\" font-family=\"system-ui, sans-serif\">\n<style>{style}</style>\n\
-             <rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n",
-            height + top
-        );
-        for (at, line) in lines.iter().enumerate() {
-            let (y, class) = (HEAD_LINE * (at + 1) as f64, if at == 0 { "label" } else { "tick" });
-            let _ =
-                writeln!(out, "<text class=\"{class}\" x=\"8\" y=\"{y}\">{}</text>", escape(line));
-        }
-        let mut x = 8.0;
-        let y = HEAD_LINE * (lines.len() + 1) as f64;
-        for (series, name) in self.series.iter().zip(names).filter(|(series, _)| !series.is_named) {
-            let line = if series.has_line { stroke(series, "M1 7H27") } else { String::new() };
-            let marker =
-                if series.has_markers { marker(series.colour, 14.0, 7.0) } else { String::new() };
-            let _ = writeln!(
-                out,
-                "<g transform=\"translate({x:.1} {:.1})\">{line}{marker}<text class=\"tick\" x=\"32\" y=\"11\">{}\
-                 </text></g>",
-                y - 11.0,
-                escape(name)
-            );
-            x += 48.0 + name.chars().count() as f64 * 7.0;
-        }
-        let svg = drawing.svg("plot", &labels.svg);
-        let placed =
-            format!("<svg x=\"0\" y=\"{top}\" width=\"{}\" height=\"{height}\" ", drawing.width());
-        out.push_str(&svg.replacen("<svg ", &placed, 1));
-        out.push_str("</svg>\n");
-        out
     }
 
     /// A legend for a single line would only repeat the title.
@@ -196,7 +144,7 @@ impl<'c> Drawing<'c> {
         drawing
     }
 
-    fn svg(&self, id: &str, labels: &str) -> String {
+    pub(super) fn svg(&self, id: &str, labels: &str) -> String {
         let (width, height) = (self.width(), self.chart.size.height);
         let mut out = format!(
             "<svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{}, {}\" \
@@ -472,7 +420,7 @@ fn legend_item(drawing: &str, name: &str) -> String {
     )
 }
 
-fn stroke(series: &Series, path: &str) -> String {
+pub(super) fn stroke(series: &Series, path: &str) -> String {
     let dash = series.dash + DASH_SHIFT * (series.colour / COLOURS);
     let dash = DASHES[dash % DASHES.len()];
     let dash =
@@ -515,7 +463,7 @@ fn standing(validity: Validity, colour: usize, x: f64, y: f64) -> String {
 }
 
 /// A shape for each colour, so that lines are distinguished without it.
-fn marker(colour: usize, x: f64, y: f64) -> String {
+pub(super) fn marker(colour: usize, x: f64, y: f64) -> String {
     let colour = colour % COLOURS;
     let shape = match colour {
         0 => "m-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0 -9 0z",
