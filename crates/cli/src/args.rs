@@ -128,6 +128,7 @@ pub(crate) struct OutputArgs {
     pub(crate) format: Format,
     /// Print every table and remark at the end, not the summary alone.
     #[arg(long)]
+    #[arg(help_heading = OUTPUT, hide_short_help = true)]
     pub(crate) full: bool,
     /// Check the plan and print its trials and their duration, without running them.
     #[arg(long)]

@@ -96,15 +96,22 @@ fn of_workload(reading: &Reading<'_>, workload: &str) -> Option<Card> {
     let of_system = if has_systems { format!(", {}", best.system) } else { String::new() };
     let load = load_text(best.clients, best.rate);
     let event = digest.event_of(workload).per_s();
-    let figure = (short(per_s(digest, best)), format!("{event} at {load}{of_system}"));
+    let rate = (short(per_s(digest, best)), format!("{event} at {load}{of_system}"));
+    // A workload with a score of its own is told by it first.
+    let score = trial.summary.scores.first().and_then(|score| {
+        let of = |summary: &Summary| summary.scores.first().map_or(0.0, |score| score.value);
+        let value = digest.estimate(best, of)?.median;
+        Some((short(value), format!("{} at {load}{of_system}", score.name)))
+    });
+    let rates = score.into_iter().chain([rate]);
     if let Some([chart, _]) = over_run::cards(digest, &reading.sweeps, workload) {
         let note = if has_systems { String::new() } else { latency_note(digest, &points) };
-        return Some(Card { figures: vec![figure], chart: Some(chart), note, ..card });
+        return Some(Card { figures: rates.collect(), chart: Some(chart), note, ..card });
     }
     let is_only = digest.points.len() == 1;
     let chart = (!is_only).then(|| over_time::card(digest, trial)).flatten();
-    let figures = std::iter::once(figure).chain(figures(digest, best));
-    Some(Card { figures: figures.collect(), chart, ..card })
+    let figures = rates.chain(figures(digest, best)).collect();
+    Some(Card { figures, chart, ..card })
 }
 
 /// The short answers about a workload, those of several systems with their names.
