@@ -214,6 +214,10 @@ impl<'d> Section<'d> {
         self.blocks.iter().all(|block| !block.content.is_said())
     }
 
+    pub(crate) fn has_cause(&self) -> bool {
+        self.blocks.iter().any(|block| matches!(block.content, Content::Cause(_)))
+    }
+
     pub(crate) fn has_notes(&self) -> bool {
         self.blocks.iter().any(|block| matches!(block.content, Content::Note(_)))
     }

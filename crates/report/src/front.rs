@@ -49,7 +49,9 @@ pub(crate) fn cause(digest: &Digest<'_>) -> Option<String> {
     }
     let of_trial = digest.trials.iter().find_map(|trial| trial.reason());
     let cause = digest.run.status.reason().or(of_trial);
-    Some(cause.map_or_else(|| "no trial measured anything".to_owned(), str::to_owned))
+    let nothing =
+        if digest.trials.is_empty() { "no trial was begun" } else { "no trial measured anything" };
+    Some(cause.map_or_else(|| nothing.to_owned(), str::to_owned))
 }
 
 /// What to know before anything else is read, each in a sentence; empty when there is nothing.

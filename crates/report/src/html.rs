@@ -25,6 +25,8 @@ const OPEN_ROWS_MAX: usize = 12;
 /// Places of one item are collapsed from this number on.
 const OPEN_PLACES_MAX: usize = 4;
 
+/// The sections of a run in which nothing was measured.
+const OF_A_FAILURE: [&str; 5] = ["summary", "care", "trials", "machine", "again"];
 const WITHOUT_SCRIPTS: &str = "Without scripts this page has its first screen, and what is folded in lines with a triangle. \
      `dyno report --plots FOLDER` writes every plot as a file, and report.md has the tables.";
 
@@ -59,9 +61,13 @@ pub(crate) fn page(document: &Document<'_>) -> String {
     let has_warnings = document.sections.iter().any(|section| section.id == "care");
     let out = opening(&escape(&caption(title, under_test)));
     let mut page = Page { under_test, has_warnings, out, ..Page::default() };
-    page.out.push_str(&first::head(document));
+    page.out.push_str(&first::head(&document.head));
+    let has_failed = document.sections.iter().any(Section::has_cause);
+    let is_shown = |section: &&Section<'_>| !has_failed || OF_A_FAILURE.contains(&section.id);
+    let sections: Vec<&Section<'_>> = document.sections.iter().filter(is_shown).collect();
+    page.out.push_str(&first::navigation(&sections));
     page.out.push_str("<main>\n");
-    document.sections.iter().for_each(|it| page.section(it));
+    sections.into_iter().for_each(|it| page.section(it));
     page.method();
     page.out.push_str(&format!(
         "<noscript><p class=\"note\">{}</p></noscript>\n",

@@ -68,9 +68,8 @@ fn a_run_without_trials_says_that_nothing_can_be_said() {
     assert_eq!(codes(&run), [Code::Nothing, Code::RunDoubtful]);
     assert_eq!(codes(&sample::failed()), [Code::Nothing, Code::TrialsInvalid, Code::RunDoubtful]);
     let reading = Reading::new(&run);
-    for view in
-        [terminal(&reading), markdown(&reading), crate::whole_html(&reading), crate::json(&reading)]
-    {
+    assert!(crate::html(&reading).contains("<p class=\"cause\">no server</p>"));
+    for view in [terminal(&reading), markdown(&reading), crate::json(&reading)] {
         assert!(view.contains("No result: no trial was begun."), "{view}");
     }
 }

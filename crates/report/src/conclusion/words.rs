@@ -79,7 +79,6 @@ impl Code {
             Self::NoRateKept => {
                 "Of {missed_per_s} per s, the lowest rate, {achieved_per_s} are answered"
             }
-            Self::Measured => "{load}[, {score} {score_name}]",
             Self::SlowestQueries => "The longest: {queries}",
             Self::NotBelieved => "Not to be believed: every trial is invalid ({why})",
             Self::Faster => "Faster: {figure} {change} (95 %: {low} to {high})[, {repeated}]",

@@ -120,6 +120,8 @@ fn answers(reading: &Reading<'_>, workload: &str, points: &[&Point<'_>]) -> Vec<
     systems.dedup();
     let of_system = |system: &&str| {
         let about = reading.conclusions.iter().filter(|it| it.is_about(system, workload));
+        // What was measured is in the figures.
+        let about = about.filter(|it| it.code != Code::Measured);
         let name = if systems.len() > 1 { format!("{system}: ") } else { String::new() };
         let texts: Vec<String> = about.map(|it| format!("{name}{}", it.short())).collect();
         texts

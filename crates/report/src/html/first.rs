@@ -1,6 +1,6 @@
 //! The first screen of a page: its head, what to know first, and cards.
 
-use crate::document::{Card, Document, Head, Place, Section};
+use crate::document::{Card, Head, Place, Section};
 use crate::number::several;
 use crate::table::escape;
 
@@ -8,7 +8,7 @@ use crate::table::escape;
 const CARDS_MAX: usize = 6;
 const VERDICTS: [(&str, &str); 3] = [("valid", "ok"), ("doubtful", "warn"), ("invalid", "bad")];
 
-pub(super) fn head(document: &Document<'_>) -> String {
+pub(super) fn head(head: &Head) -> String {
     let Head {
         title,
         under_test,
@@ -22,7 +22,7 @@ pub(super) fn head(document: &Document<'_>) -> String {
         dyno,
         verdicts,
         ..
-    } = &document.head;
+    } = head;
     let failed = match failed.as_str() {
         "" => String::new(),
         failed => format!(", <strong>{failed}</strong>"),
@@ -46,26 +46,25 @@ pub(super) fn head(document: &Document<'_>) -> String {
             escape(title),
             escape(under_test)
         );
-        return head + &navigation(&document.sections);
+        return head;
     }
     let verdicts: String = verdicts.iter().zip(VERDICTS).map(count).collect();
     format!(
         "<header>\n<div class=\"top\"><h1>{}</h1><p class=\"score\">{verdicts}</p></div>\n<p class=\"meta\">{facts}\
          </p>\n<p class=\"meta\"><span class=\"status {status}\">{status}</span>{} \u{b7} {trials}{failed} \u{b7} dyno \
-         {}</p>\n</header>\n{}",
+         {}</p>\n</header>\n",
         escape(title),
         escape(&reason),
         escape(dyno),
-        navigation(&document.sections),
     )
 }
 
 /// Links to the sections that exist; those of the first screen are one.
-fn navigation(sections: &[Section<'_>]) -> String {
+pub(super) fn navigation(sections: &[&Section<'_>]) -> String {
     let first = sections.first().map(|section| (section.id, section.title.as_str()));
     let folded = sections.iter().filter(|section| section.place != Place::Open);
     let folded = folded.map(|section| (section.id, section.title.as_str()));
-    let has_notes = sections.iter().any(Section::has_notes);
+    let has_notes = sections.iter().any(|section| section.has_notes());
     let method = has_notes.then_some(("method", "Method"));
     let links = first.into_iter().chain(folded).chain(method);
     let links = links.map(|(id, title)| format!("<a href=\"#{id}\">{}</a>", escape(title)));
