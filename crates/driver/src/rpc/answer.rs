@@ -18,6 +18,8 @@ pub(super) struct ServiceError {
     pub(super) class: ErrorClass,
     pub(super) code: String,
     pub(super) message: String,
+    /// False when the service has certainly not begun the call, so that it can be sent again.
+    pub(super) was_begun: bool,
 }
 
 /// The peer broke the protocol.

@@ -102,6 +102,14 @@ impl Codec {
         }
     }
 
+    /// Whether the peer has announced the end of the connection, finishes what it has begun, and takes no more calls.
+    pub(super) fn is_ending(&self) -> bool {
+        match self {
+            Self::Tcp(_) | Self::Trpc(_) => false,
+            Self::Grpc(codec) => codec.is_ending(),
+        }
+    }
+
     #[cfg(test)]
     pub(super) fn kept_bytes(&self) -> usize {
         match self {

@@ -14,6 +14,7 @@ mod connection;
 mod fuzz;
 mod grpc;
 mod ids;
+mod names;
 mod schema;
 mod service;
 mod slot;

@@ -1,6 +1,7 @@
 //! Connections to peers that follow a script, and the limits of what a connection remembers.
 
 mod phases;
+mod renewal;
 
 use std::future::{Future, poll_fn};
 use std::io::{Read as _, Write as _};
@@ -15,12 +16,13 @@ use measure::{ErrorClass, Failure};
 use net::{Clock, Handle, Runtime, Signal};
 
 use super::answer::Answer;
-use super::state::{Calls, Outgoing};
+use super::state::{Calls, LinkEnd, Outgoing, RequestPlace};
 use super::{Call, Connection, ContentType, Method, Protocol, Service, Slot};
 use crate::Timeouts;
 
 /// A time-out that no busy machine reaches by chance with a peer that answers.
 const LONG: Duration = Duration::from_secs(100);
+const PLACE: RequestPlace = RequestPlace { link: 0, begin: 0 };
 /// A time-out that passes.
 const SHORT: Duration = Duration::from_millis(100);
 
@@ -352,13 +354,13 @@ fn answered(calls: &mut Calls, id: u32) -> Result<Option<usize>, String> {
 #[test]
 fn an_answer_and_a_time_out_at_the_same_moment_count_once() {
     let mut calls = Calls::new("a".to_owned(), 2);
-    let id = calls.begin(0).unwrap();
+    let id = calls.begin(0, PLACE).unwrap();
     assert_eq!(answered(&mut calls, id), Ok(Some(0)));
-    assert_eq!(calls.take(0), Some(Ok(())));
-    let id = calls.begin(0).unwrap();
+    assert_eq!(calls.take(0).map(|it| it.is_ok()), Some(true));
+    let id = calls.begin(0, PLACE).unwrap();
     assert!(calls.time_out(0, None));
     assert_eq!(answered(&mut calls, id), Ok(None));
-    assert_eq!(calls.take(0), None);
+    assert!(calls.take(0).is_none());
     assert!(answered(&mut calls, id).is_err(), "a late answer comes once");
 }
 
@@ -367,14 +369,14 @@ fn a_slot_whose_ids_are_all_without_an_answer_gives_the_connection_up() {
     // The last slots have two ids each.
     let (slot, other) = (999_999, 999_998);
     let mut calls = Calls::new(String::new(), 1_000_000);
-    let first = calls.begin(slot).unwrap();
+    let first = calls.begin(slot, PLACE).unwrap();
     assert!(calls.time_out(slot, None));
-    let second = calls.begin(slot).unwrap();
+    let second = calls.begin(slot, PLACE).unwrap();
     assert!(first != second && !calls.time_out(slot, None));
-    assert_eq!(calls.begin(slot), None);
-    assert!(calls.begin(other).is_some(), "others have ids of their own");
+    assert_eq!(calls.begin(slot, PLACE), None);
+    assert!(calls.begin(other, PLACE).is_some(), "others have ids of their own");
     assert_eq!(answered(&mut calls, first), Ok(None));
-    assert_eq!(calls.begin(slot), Some(first));
+    assert_eq!(calls.begin(slot, PLACE), Some(first));
 }
 
 #[test]
@@ -382,13 +384,14 @@ fn the_number_of_remembered_calls_is_bounded() {
     let mut calls = Calls::new(String::new(), 70_000);
     let remembered = (0..70_000)
         .take_while(|&slot| {
-            calls.begin(slot).unwrap();
+            calls.begin(slot, PLACE).unwrap();
             calls.time_out(slot, None)
         })
         .count();
     assert_eq!(remembered, 65_535);
-    calls.fail_all(&Failure::new(ErrorClass::Connection, "", "given up"), |_| {});
-    calls.begin(0).unwrap();
+    let failure = Failure::new(ErrorClass::Connection, "", "given up");
+    calls.fail_all(&LinkEnd { link: 0, failure, unsent_from: None }, |_| {});
+    calls.begin(0, PLACE).unwrap();
     assert!(calls.time_out(0, None), "a new connection remembers none");
 }
 

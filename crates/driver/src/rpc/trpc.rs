@@ -221,7 +221,7 @@ fn result(header: &[u8]) -> Result<Result<(), Box<ServiceError>>, Malformed> {
         _ => (ErrorClass::Framework, framework),
     };
     let message = String::from_utf8_lossy(&text[..text.len().min(TEXT_MAX)]).into_owned();
-    Ok(Err(Box::new(ServiceError { class, code: code.to_string(), message })))
+    Ok(Err(Box::new(ServiceError { class, code: code.to_string(), message, was_begun: true })))
 }
 
 struct Fields<'a> {

@@ -2,7 +2,7 @@
 
 use measure::{ErrorClass, Failure};
 
-use super::{Method, Protocol, Service};
+use super::{Method, Protocol, Service, names};
 use crate::url_parts::Host;
 use crate::{Address, SslOptions};
 
@@ -23,17 +23,18 @@ pub enum ServiceUrlError {
 }
 
 impl Service {
-    /// Reads the URL of a service of this protocol and looks up its hosts.
+    /// Reads the URL of a service of this protocol and looks up all addresses of its hosts.
     ///
     /// # Errors
     /// What is wrong with the URL, or a host that is not known.
     pub fn resolve(protocol: Protocol, url: &str) -> Result<Self, Failure> {
         let (hosts, method) = parse(protocol, url)
             .map_err(|error| Failure::new(ErrorClass::Connection, "", error.to_string()))?;
-        let addresses = hosts
-            .iter()
-            .map(|(host, port)| Address::look_up(&host.name, *port, host.with_port(*port)))
-            .collect::<Result<_, _>>()?;
+        let mut addresses = Vec::new();
+        for (host, port) in hosts {
+            let found = Address::look_up_all(&host.name, port, host.with_port(port))?;
+            addresses.extend(names::of_first_family(found));
+        }
         Ok(Self { protocol, addresses, method, tls: None })
     }
 

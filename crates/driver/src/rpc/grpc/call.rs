@@ -21,6 +21,8 @@ pub(super) enum CallEnd {
     Answered(Result<Vec<u8>, Box<ServiceError>>),
     /// What came is not an answer of gRPC.
     Broken(Malformed),
+    /// The server has announced the end of the connection and has not begun with this call.
+    NotBegun,
     /// The connection has ended; its own end says why.
     Lost,
 }
@@ -102,6 +104,7 @@ fn body_end(fault: BodyFault) -> CallEnd {
             class: ErrorClass::Framework,
             code: "RESOURCE_EXHAUSTED".to_owned(),
             message: text,
+            was_begun: true,
         }))),
         _ => CallEnd::Broken(Malformed(text)),
     }
@@ -115,12 +118,17 @@ pub(super) fn broken(reason: Reason) -> Malformed {
 #[cold]
 fn stream_end(error: &h2::Error) -> CallEnd {
     let reason = error.reason();
-    let not_processed = reason == Some(Reason::REFUSED_STREAM);
     if error.is_reset() && error.is_remote() {
-        let class = if not_processed { ErrorClass::Connection } else { ErrorClass::Framework };
+        // RFC 9113, section 8.7: the server has not begun with a stream that it refuses.
+        let was_begun = reason != Some(Reason::REFUSED_STREAM);
+        let class = if was_begun { ErrorClass::Framework } else { ErrorClass::Connection };
         let code = reason.map_or_else(String::new, |reason| format!("{reason:?}"));
         let message = RESET.to_owned();
-        return CallEnd::Answered(Err(Box::new(ServiceError { class, code, message })));
+        return CallEnd::Answered(Err(Box::new(ServiceError { class, code, message, was_begun })));
+    }
+    // The streams above the last one of a GOAWAY end with it; the others go on (RFC 9113, section 6.8).
+    if error.is_go_away() && error.is_remote() {
+        return CallEnd::NotBegun;
     }
     match (error.is_reset(), reason) {
         (true, Some(reason)) => CallEnd::Broken(broken(reason)),

@@ -46,6 +46,7 @@ pub(super) fn outcome(status: StatusCode, last: &HeaderMap) -> Result<(), CallEn
         class: ErrorClass::Framework,
         code: name.map_or_else(|| shortened(&code), |name| (*name).to_owned()),
         message: shortened(&message.unwrap_or_default()),
+        was_begun: true,
     })))
 }
 
@@ -58,6 +59,7 @@ fn without_status(status: StatusCode) -> CallEnd {
             class: ErrorClass::Framework,
             code: format!("HTTP {}", status.as_u16()),
             message,
+            was_begun: true,
         })),
     }
 }

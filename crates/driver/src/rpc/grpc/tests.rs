@@ -296,7 +296,8 @@ fn a_server_that_ends_the_connection_answers_what_it_has_begun() {
     pair.call(3..4);
     pair.answer(&[&with_prefix(b"a")], "0");
     pair.answer(&[&with_prefix(b"b")], "0");
-    assert_eq!([1, 2, 3].map(|id| pair.text(id)), ["a", "b", "none"]);
+    assert_eq!([1, 2, 3].map(|id| pair.text(id)), ["a", "b", NOT_BEGUN]);
+    assert!(pair.codec.is_ending());
     let fault = "the server ended the connection (GOAWAY)".to_owned();
     assert_eq!(pair.fault, Some(LinkFault::Ended(fault)));
 }
@@ -311,20 +312,47 @@ fn a_server_that_ends_an_idle_connection_is_noticed_at_once() {
     assert!(matches!(pair.fault, Some(LinkFault::Ended(_))), "{:?}", pair.fault);
 }
 
+/// GOAWAY: the last stream that the server has begun, and no error.
+fn go_away(last_stream: u8) -> [u8; 17] {
+    [0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, last_stream, 0, 0, 0, 0]
+}
+
+const NOT_BEGUN: &str =
+    "connection GOAWAY: the server ends the connection and did not begin with this call";
+
 #[test]
-fn calls_that_the_server_left_out_fail_at_the_connection() {
+fn calls_that_the_server_left_out_can_be_sent_again_and_others_go_on() {
+    // The streams of the calls are 1 and 3. The server ends the second connection at once: no stream is left.
+    for (last_stream, texts, has_ended) in
+        [(1, ["none", NOT_BEGUN], false), (0, [NOT_BEGUN, NOT_BEGUN], true)]
+    {
+        let mut pair = Pair::plain();
+        pair.call(1..3);
+        let Pair { codec, answers, .. } = &mut pair;
+        let mut keep = |id, result| {
+            answers.insert(id, result);
+            Ok(())
+        };
+        let decoded = codec.decode(&go_away(last_stream), &mut Vec::new(), &mut keep);
+        assert_eq!(decoded.is_err(), has_ended, "{decoded:?}");
+        assert!(codec.is_ending());
+        assert_eq!([1, 2].map(|id| pair.text(id)), texts);
+        let was_begun = |id| pair.answers[&id].as_ref().unwrap_err().was_begun;
+        assert!(!was_begun(2));
+    }
+}
+
+#[test]
+fn a_refused_call_has_not_begun_and_the_connection_goes_on() {
     let mut pair = Pair::plain();
     pair.call(1..3);
-    // GOAWAY: the last stream is 1, the first call's, and there is no error.
-    let frame = [0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0];
-    let Pair { codec, answers, .. } = &mut pair;
-    let mut keep = |id, result| {
-        answers.insert(id, result);
-        Ok(())
-    };
-    codec.decode(&frame, &mut Vec::new(), &mut keep).unwrap();
-    let text = "connection GOAWAY: the server ends the connection and did not begin with this call";
-    assert_eq!((pair.text(1), pair.text(2)), ("none".to_owned(), text.to_owned()));
+    pair.server.seen.remove(0).answer.send_reset(Reason::REFUSED_STREAM);
+    pair.exchange();
+    let refused = pair.answers[&1].as_ref().unwrap_err();
+    assert_eq!((refused.class, refused.was_begun), (measure::ErrorClass::Connection, false));
+    assert!(!pair.codec.is_ending());
+    pair.answer(&[&with_prefix(b"x")], "0");
+    assert_eq!(pair.text(2), "x");
 }
 
 #[test]
