@@ -11,7 +11,7 @@ use workload::Workload;
 
 use crate::shipped_workload::ShippedWorkload;
 use crate::trial_workload::TrialWorkload;
-use crate::{unfit, windows};
+use crate::{unfit, unfit_calls, windows};
 
 /// A plan that can run: its systems and workloads are known and their options make sense.
 pub struct Experiment {
@@ -52,6 +52,7 @@ impl Experiment {
             plan.unsuited = unsuited(&systems, &workloads);
             problems.extend(left_over(&plan, &systems));
             problems.extend(windows::shared_tables(&plan, &systems));
+            problems.extend(unfit_calls::problems(&plan, &systems, &workloads));
         }
         problems.extend(wrong_ceiling(&plan));
         if let Err(problem) = complete_load(&mut plan.load, &workloads) {

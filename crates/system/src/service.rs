@@ -115,13 +115,33 @@ fn read(
             "`ssl_mode` cannot be `preferred`: a service does not say whether it offers TLS";
         reader.reject(SSL_MODE, message, "write disabled, required, verify_ca or verify_identity");
     }
+    let names_certificate = [SSL_CERT, SSL_KEY].into_iter().find(|it| reader.is_given(it.name));
+    if let Some(option) = names_certificate
+        && ssl.mode.is_none()
+        && ssl.ca.is_none()
+    {
+        let message = format!("`{}` is given, but connections are not encrypted", option.name);
+        reader.reject(option.name, message, "set `ssl_mode`, such as \"required\", or `ssl_ca`");
+    }
+    let files = [SSL_CERT.name, SSL_KEY.name, SSL_CA.name];
+    let given = files.into_iter().find(|name| reader.is_given(name));
     reader.finish()?;
+    // The files are right or wrong now as they are later.
+    if let Err(failure) = ssl.tls_from_start() {
+        let option = given.unwrap_or(SSL_MODE);
+        let help = "correct the files of `ssl_ca`, `ssl_cert` and `ssl_key`";
+        return Err(vec![options.problem(option, failure.message.to_string(), help)]);
+    }
     Ok(Box::new(ExternalService { protocol, url, ssl }))
 }
 
 impl System for ExternalService {
     fn offers(&self) -> Offer {
         Offer::Calls
+    }
+
+    fn service(&self) -> Option<Service> {
+        Service::named(self.protocol, &self.url).ok()
     }
 
     fn start(

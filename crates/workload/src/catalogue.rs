@@ -74,6 +74,11 @@ pub fn catalogue() -> Vec<WorkloadInfo> {
     all
 }
 
+/// The options of a kind of workload whose values on a command line are texts as they stand.
+pub fn text_options(kind: &str) -> &'static [&'static str] {
+    if kind == Rpc::KIND { rpc::TEXTS } else { &[] }
+}
+
 /// Reads a workload of the plan, which names files of `files`.
 ///
 /// # Errors

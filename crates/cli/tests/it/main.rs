@@ -51,6 +51,7 @@ mod record_faults;
 mod relay;
 mod rounds;
 mod rpc_faults;
+mod rpc_mistakes;
 mod rpc_renewal;
 mod rpc_tls;
 mod sandbox;

@@ -5,7 +5,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 
 use serde_json::Value;
 
-use crate::sandbox::{Sandbox, report};
+use crate::sandbox::{Sandbox, both, report};
 
 const GRPC: (&str, &str, &str) = ("DYNO_TEST_GRPC_ECHO", "grpc", "helloworld.Greeter/SayHello");
 const TRPC: (&str, &str, &str) =
@@ -65,12 +65,12 @@ fn nothing_failed(trial: &Value) -> u64 {
 
 #[test]
 fn connections_that_a_service_closes_while_idle_are_no_failures() {
-    let grpc = Server::start(GRPC, &["--max-connection-idle=200ms"]);
-    let trpc = Server::start(TRPC, &["--idle-timeout=200ms"]);
+    let grpc = Server::start(GRPC, &["--max-connection-idle=500ms"]);
+    let trpc = Server::start(TRPC, &["--idle-timeout=1s"]);
     for server in [&grpc, &trpc] {
-        let paused = ["--clients=1", "--think-time=1s", "--time=5s"];
-        let open: [&str; 5] = ["--rate=10", "--clients=64", "-o", "connections=16", "--time=5s"];
-        for (arguments, reconnects_min) in [(&paused[..], 3), (&open[..], 5)] {
+        let paused = ["--clients=1", "--think-time=2500ms", "--time=9s"];
+        let open = ["--rate=5", "--clients=64", "-o", "connections=16", "--time=9s"];
+        for (arguments, reconnects_min) in [(&paused[..], 2), (&open[..], 3)] {
             let trial = server.trial(arguments);
             let reconnects = nothing_failed(&trial);
             assert!(reconnects >= reconnects_min, "{reconnects}: {trial}");
@@ -97,6 +97,25 @@ fn calls_in_flight_are_finished_on_a_connection_that_a_service_ends_while_others
     // No call waits until a connection is finished.
     let p99 = trial["latency_ns"]["p99"].as_u64().or_else(|| trial["latency"]["p99"].as_u64());
     assert!(p99.is_none_or(|p99| p99 < 390_000_000), "{trial}");
+}
+
+#[test]
+fn a_seek_on_a_service_that_refuses_each_call_fails_with_its_answer_and_offers_no_load() {
+    for (kind, method) in [(GRPC, "helloworld.Greeter/Nope"), (TRPC, "a.B/Nope")] {
+        let server = Server::start(kind, &[]);
+        let sandbox = Sandbox::new();
+        let mut command = sandbox.dyno(["bench", "rpc", "--seek=p99 < 10ms", "--format=json"]);
+        command.args(["-o", &format!("method={method}"), "--system", &server.url]);
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{}", both(&output));
+        let report = crate::sandbox::json(&output);
+        let trials = report["trials"].as_array().unwrap();
+        assert_eq!(trials.len(), 1, "{report}");
+        let reason = trials[0]["reason"].as_str().unwrap();
+        assert!(reason.starts_with("the service answers each call with an error: "), "{reason}");
+        assert!(reason.contains("Nope"), "{reason}");
+        assert_eq!(trials[0]["transactions"], 0, "{report}");
+    }
 }
 
 #[test]

@@ -1,6 +1,9 @@
 //! URLs of services, such as `trpc://host:8000/trpc.test.helloworld.Greeter/SayHello`.
 
+use std::net::Ipv4Addr;
+
 use measure::{ErrorClass, Failure};
+use net::Endpoint;
 
 use super::{Method, Protocol, Service, names};
 use crate::url_parts::Host;
@@ -35,6 +38,20 @@ impl Service {
             let found = Address::look_up_all(&host.name, port, host.with_port(port))?;
             addresses.extend(names::of_first_family(found));
         }
+        Ok(Self { protocol, addresses, method, tls: None })
+    }
+
+    /// Reads the URL of a service without a look-up of its hosts: the service has their names, but not where they are.
+    ///
+    /// # Errors
+    /// What is wrong with the URL.
+    pub fn named(protocol: Protocol, url: &str) -> Result<Self, ServiceUrlError> {
+        let (hosts, method) = parse(protocol, url)?;
+        let address = |(host, port): (Host, u16)| Address {
+            name: host.with_port(port),
+            endpoint: Endpoint::Tcp((Ipv4Addr::UNSPECIFIED, port).into()),
+        };
+        let addresses = hosts.into_iter().map(address).collect();
         Ok(Self { protocol, addresses, method, tls: None })
     }
 

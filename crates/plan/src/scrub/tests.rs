@@ -88,6 +88,7 @@ fn values_of_secret_headers_are_blanked() {
         ("{\"metadata\": [\"Auth: p q\"], \"x\": 1}", "{\"metadata\": [\"Auth: ***\"], \"x\": 1}"),
         (r#"is "metadata = [\"X-Key=p q\"]", not"#, r#"is "metadata = [\"X-Key=***\"]", not"#),
         ("-o 'metadata=signature=p,q r' -o x=1", "-o 'metadata=signature=***' -o x=1"),
+        ("metadata = \"authorization Basic p==\"", "metadata = \"authorization ***\""),
         ("the key `authorization: Basic YWRt` is", "the key `authorization: ***` is"),
         ("Proxy-Authorization:Bearer a b\nx", "Proxy-Authorization:***\nx"),
         ("Set-Cookie: a=b; c=d", "Set-Cookie: ***"),

@@ -76,6 +76,10 @@ impl System for Echo {
         Offer::Calls
     }
 
+    fn service(&self) -> Option<Service> {
+        Some(service(self.protocol, 0))
+    }
+
     fn start(
         &self,
         scratch: &Path,

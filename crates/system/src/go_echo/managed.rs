@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use driver::Timeouts;
+use driver::rpc::Service;
 use measure::Identity;
 use plan::declared::{Choice, Named, Number, Time, choice, named, number, time};
 use plan::{OptionReader, Options, Problem};
@@ -165,6 +166,11 @@ impl Managed {
 impl System for Managed {
     fn offers(&self) -> Offer {
         Offer::Calls
+    }
+
+    fn service(&self) -> Option<Service> {
+        // Its port is not known yet.
+        self.server.service(1).ok()
     }
 
     fn provide(&self, listener: &mut ProgressListener<'_>) -> anyhow::Result<()> {

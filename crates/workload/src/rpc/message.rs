@@ -24,6 +24,8 @@ pub(super) const PROTO: Text =
 pub(super) const PROTO_PATH: Text =
     text("proto_path", "", "folders of the imports of `proto`, besides its own");
 
+pub(super) const UNKNOWN_TYPE: &str =
+    "the type of `message` is not known: name the service's `.proto` file with `proto`";
 /// The most characters of a message that is shown.
 const SHOWN_CHARACTERS_MAX: usize = 200;
 

@@ -17,7 +17,8 @@ pub(super) fn is_scheme(word: &str) -> bool {
 
 /// The secret in a text of `metadata`, `name=value` or `name: value`; `None` if the name is not that of a secret.
 pub(crate) fn metadata_secret(header: &str) -> Option<Range<usize>> {
-    let mark = header.find(['=', ':'])?;
+    // A name ends at a space too: the mark may have been forgotten.
+    let mark = header.find(['=', ':', ' '])?;
     let behind = &header[mark + 1..];
     let start = mark + 1 + behind.len() - behind.trim_start().len();
     let is_secret = names_secret_header(&header[..mark]) && start < header.len();
