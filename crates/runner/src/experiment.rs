@@ -44,15 +44,19 @@ impl Experiment {
     fn complete(mut plan: Plan, mut problems: Vec<Problem>) -> Result<Self, Problems> {
         let folder = &plan.source.folder;
         let systems = collect_valid(&plan.systems, &mut problems, |it| system::read(it, folder));
-        let read =
-            collect_valid(&plan.workloads, &mut problems, |it| ShippedWorkload::read_in(&plan, it));
+        let read = collect_valid(&plan.workloads, &mut problems, |it| {
+            let read = ShippedWorkload::read_in(&plan, it)?;
+            match unfit_calls::problems(it, &read.0, &systems) {
+                problems if problems.is_empty() => Ok(read),
+                problems => Err(problems),
+            }
+        });
         let (workloads, shipped): (Vec<_>, Vec<_>) = read.into_iter().unzip();
         let shipped = shipped.into_iter().flatten().collect();
         if problems.is_empty() {
             plan.unsuited = unsuited(&systems, &workloads);
             problems.extend(left_over(&plan, &systems));
             problems.extend(windows::shared_tables(&plan, &systems));
-            problems.extend(unfit_calls::problems(&plan, &systems, &workloads));
         }
         problems.extend(wrong_ceiling(&plan));
         if let Err(problem) = complete_load(&mut plan.load, &workloads) {

@@ -68,8 +68,8 @@ fn connections_that_a_service_closes_while_idle_are_no_failures() {
     let grpc = Server::start(GRPC, &["--max-connection-idle=500ms"]);
     let trpc = Server::start(TRPC, &["--idle-timeout=1s"]);
     for server in [&grpc, &trpc] {
-        let paused = ["--clients=1", "--think-time=2500ms", "--time=9s"];
-        let open = ["--rate=5", "--clients=64", "-o", "connections=16", "--time=9s"];
+        let paused = ["--clients=1", "--think-time=2500ms", "--time=8s"];
+        let open = ["--rate=5", "--clients=64", "-o", "connections=16", "--time=8s"];
         for (arguments, reconnects_min) in [(&paused[..], 2), (&open[..], 3)] {
             let trial = server.trial(arguments);
             let reconnects = nothing_failed(&trial);

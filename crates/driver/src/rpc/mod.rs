@@ -25,7 +25,7 @@ mod tests;
 mod trpc;
 mod url;
 
-pub use call::{Call, ContentType, Method};
+pub use call::{Call, Compression, ContentType, GRPC_ANSWER_BYTES_MAX, Method};
 pub use connection::Connection;
 pub use schema::{Schema, SchemaFault, UnaryMethod};
 pub use service::{Protocol, Service};

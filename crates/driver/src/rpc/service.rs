@@ -174,6 +174,7 @@ impl Service {
             path: &call.method.as_ref().map(Method::path).unwrap_or_default(),
             timeout: timeouts.query.map(deadline),
             metadata: &call.metadata,
+            compression: call.compression,
         })
     }
 

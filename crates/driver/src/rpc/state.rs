@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use measure::{ErrorClass, Failure};
 use net::Signal;
 
-use super::answer::{Answer, Malformed, ServiceError};
+use super::answer::{Answer, Malformed, Origin, ServiceError};
 use super::codec::Codec;
 use super::ids::Ids;
 
@@ -206,14 +206,15 @@ pub(super) struct LinkEnd {
 
 #[cold]
 fn refused(name: &str, error: &ServiceError) -> CallFailure {
-    let ServiceError { class, code, message, was_begun } = error;
-    let who = match class {
-        ErrorClass::Function => "the method answered with ",
-        _ if *was_begun => "the framework answered with ",
+    let ServiceError { class, code, message, origin } = error;
+    let who = match (origin, class) {
+        (Origin::Service, ErrorClass::Function) => "the method answered with ",
+        (Origin::Service, _) => "the framework answered with ",
         _ => "",
     };
+    let was_begun = *origin != Origin::NotBegun;
     let message = format!("{name}: {message} ({who}{code})");
-    CallFailure { failure: Failure::new(*class, code.clone(), message), was_begun: *was_begun }
+    CallFailure { failure: Failure::new(*class, code.clone(), message), was_begun }
 }
 
 /// What an established connection holds.

@@ -59,6 +59,7 @@ fn connection(
         content_type: ContentType::Bytes,
         caller: String::new(),
         answer_bytes,
+        ..Call::default()
     };
     let timeouts = Timeouts { query: Some(query), ..Timeouts::default() };
     Connection::new(handle, &Arc::new(service), &call.into(), timeouts, (0, 2))

@@ -99,6 +99,7 @@ mod tests {
             content_type: ContentType::Bytes,
             caller: String::new(),
             answer_bytes: 1,
+            ..Call::default()
         };
         let payload = (Payload::Fixed([0].into(), "of zeros"), 1);
         let size = (clients, connections);

@@ -1,9 +1,9 @@
 //! The options of calls.
 
-use driver::rpc::{ContentType, Method};
+use driver::rpc::{Compression, ContentType, GRPC_ANSWER_BYTES_MAX, Method};
 use net::FixedSizes;
 use plan::declared::{
-    Choice, Number, OptionList, Text, choice, number, number_without_default, text,
+    Choice, Number, OptionList, Size, Text, choice, number, number_without_default, text,
 };
 use plan::{Files, OptionReader, Options, Problem};
 
@@ -40,6 +40,19 @@ const CALLER: Text = text("caller", CALLER_DEFAULT, "tRPC: name of the sender in
 const ANSWER_SIZE: Number<u64> =
     number("answer_size", 27, 1..=1 << 30, "tcp: length of answers, bytes");
 
+const ANSWER_LIMIT: Size = Size {
+    name: "answer_limit",
+    default: ("4MiB", GRPC_ANSWER_BYTES_MAX as u64),
+    allowed: ("1KiB to 1GiB", 1 << 10..=1 << 30),
+    meaning: "gRPC: the longest answer that is accepted",
+};
+const COMPRESSION: Choice<Compression> = choice(
+    "compression",
+    ("none", Compression::None),
+    &[("none", Compression::None), ("gzip", Compression::Gzip)],
+    "gRPC: how requests are compressed and answers are asked to be: none, gzip",
+);
+
 pub(crate) const OPTIONS: OptionList = &[
     &CONNECTIONS,
     &METHOD,
@@ -55,6 +68,8 @@ pub(crate) const OPTIONS: OptionList = &[
     &CONTENT_TYPE,
     &CALLER,
     &ANSWER_SIZE,
+    &ANSWER_LIMIT,
+    &COMPRESSION,
 ];
 
 /// The options whose values on a command line are texts as they stand, whatever they would be in a plan: `message={}`.
@@ -86,6 +101,8 @@ pub(super) struct Settings {
     pub(super) content_type: ContentType,
     pub(super) caller: String,
     pub(super) answer_bytes: usize,
+    pub(super) answer_bytes_max: usize,
+    pub(super) compression: Compression,
 }
 
 impl Settings {
@@ -100,6 +117,8 @@ impl Settings {
             content_type: ContentType::Bytes,
             caller: String::new(),
             answer_bytes: sizes.answer as usize,
+            answer_bytes_max: GRPC_ANSWER_BYTES_MAX,
+            compression: Compression::None,
         }
     }
 
@@ -129,6 +148,8 @@ impl Settings {
             content_type: CONTENT_TYPE.read(&mut reader),
             caller: CALLER.read(&mut reader),
             answer_bytes: ANSWER_SIZE.read(&mut reader) as usize,
+            answer_bytes_max: ANSWER_LIMIT.read(&mut reader) as usize,
+            compression: COMPRESSION.read(&mut reader),
         };
         reader.finish().map(|()| settings)
     }

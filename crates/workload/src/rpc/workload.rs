@@ -92,13 +92,15 @@ impl Rpc {
 
     /// A call without its method.
     pub(super) fn call_of_settings(&self) -> Call {
-        let Settings { metadata, content_type, caller, answer_bytes, .. } = &self.settings;
+        let settings = &self.settings;
         Call {
             method: None,
-            metadata: metadata.clone(),
-            content_type: *content_type,
-            caller: caller.clone(),
-            answer_bytes: *answer_bytes,
+            metadata: settings.metadata.clone(),
+            content_type: settings.content_type,
+            caller: settings.caller.clone(),
+            answer_bytes: settings.answer_bytes,
+            compression: settings.compression,
+            answer_bytes_max: settings.answer_bytes_max,
         }
     }
 

@@ -9,7 +9,7 @@ use h2::{Reason, RecvStream};
 use http::{HeaderMap, StatusCode};
 use measure::ErrorClass;
 
-use super::super::answer::{Malformed, ServiceError};
+use super::super::answer::{Malformed, Origin, ServiceError};
 use super::message::{BodyFault, MessageReader};
 use super::status;
 
@@ -51,7 +51,10 @@ impl Call {
     /// Reads what has come of the answer, and wakes the context when more comes.
     pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Poll<CallEnd> {
         self.poll_answer(context).map(|end| match end {
-            Ok(()) => CallEnd::Answered(Ok(self.reader.take_message())),
+            Ok(()) => match self.reader.take_message() {
+                Ok(message) => CallEnd::Answered(Ok(message)),
+                Err(fault) => body_end(fault),
+            },
             Err(end) => end,
         })
     }
@@ -62,6 +65,9 @@ impl Call {
             // An answer of headers alone has the status in them (Trailers-Only).
             if body.is_end_stream() && head.headers.contains_key("grpc-status") {
                 return Poll::Ready(self.result(head.status, &head.headers));
+            }
+            if let Some(encoding) = head.headers.get("grpc-encoding") {
+                self.reader.set_gzip(encoding == "gzip");
             }
             self.stage = Stage::Answered(head.status, body);
         }
@@ -104,7 +110,7 @@ fn body_end(fault: BodyFault) -> CallEnd {
             class: ErrorClass::Framework,
             code: "RESOURCE_EXHAUSTED".to_owned(),
             message: text,
-            was_begun: true,
+            origin: Origin::Dyno,
         }))),
         _ => CallEnd::Broken(Malformed(text)),
     }
@@ -120,11 +126,13 @@ fn stream_end(error: &h2::Error) -> CallEnd {
     let reason = error.reason();
     if error.is_reset() && error.is_remote() {
         // RFC 9113, section 8.7: the server has not begun with a stream that it refuses.
-        let was_begun = reason != Some(Reason::REFUSED_STREAM);
-        let class = if was_begun { ErrorClass::Framework } else { ErrorClass::Connection };
+        let (class, origin) = match reason {
+            Some(Reason::REFUSED_STREAM) => (ErrorClass::Connection, Origin::NotBegun),
+            _ => (ErrorClass::Framework, Origin::Service),
+        };
         let code = reason.map_or_else(String::new, |reason| format!("{reason:?}"));
         let message = RESET.to_owned();
-        return CallEnd::Answered(Err(Box::new(ServiceError { class, code, message, was_begun })));
+        return CallEnd::Answered(Err(Box::new(ServiceError { class, code, message, origin })));
     }
     // The streams above the last one of a GOAWAY end with it; the others go on (RFC 9113, section 6.8).
     if error.is_go_away() && error.is_remote() {

@@ -11,7 +11,8 @@ use h2::Reason;
 use h2::client::{Builder, Connection, SendRequest};
 use measure::ErrorClass;
 
-use super::super::answer::{LinkFault, Malformed, ServiceError};
+use super::super::Compression;
+use super::super::answer::{LinkFault, Malformed, Origin, ServiceError};
 use super::call::{Call, CallEnd, broken};
 use super::message::{MessageReader, with_prefix};
 use super::pipe::Pipe;
@@ -35,6 +36,7 @@ pub(in super::super) struct Settings {
     pub(in super::super) head: RequestHead,
     /// A longer answer is an error.
     pub(in super::super) answer_bytes_max: usize,
+    pub(in super::super) compression: Compression,
     /// Whether answers are handed out, and not only checked.
     pub(in super::super) keeps_answers: bool,
 }
@@ -102,7 +104,7 @@ impl GrpcCodec {
     /// Takes the request of call `id`, which the next [`GrpcCodec::flush`] sends.
     #[inline]
     pub(in super::super) fn encode(&mut self, id: u32, body: &[u8]) {
-        self.queue.push_back((id, with_prefix(body)));
+        self.queue.push_back((id, with_prefix(body, self.settings.compression)));
     }
 
     /// Appends what is to be sent to `out`, and passes the calls that ended for it to `answered`.
@@ -320,7 +322,7 @@ fn begin(pipe: &Pipe) -> Result<(SendRequest<Bytes>, Connection<Pipe, Bytes>), L
 fn not_begun() -> Box<ServiceError> {
     let message = "the server ends the connection and did not begin with this call".to_owned();
     let (class, code) = (ErrorClass::Connection, "GOAWAY".to_owned());
-    Box::new(ServiceError { class, code, message, was_begun: false })
+    Box::new(ServiceError { class, code, message, origin: Origin::NotBegun })
 }
 
 /// Why the machine has ended; without an error, the server had asked for that.

@@ -8,6 +8,8 @@ use http::header::{CONTENT_TYPE, HeaderName, HeaderValue, TE, USER_AGENT};
 use http::uri::{Authority, PathAndQuery, Scheme, Uri};
 use http::{HeaderMap, Method, Request, Version};
 
+use super::super::Compression;
+
 /// The most digits of a time-out on the wire.
 const TIMEOUT_MAX: u128 = 99_999_999;
 
@@ -58,6 +60,7 @@ pub(in super::super) struct RequestParts<'a> {
     pub(in super::super) path: &'a str,
     pub(in super::super) timeout: Option<Duration>,
     pub(in super::super) metadata: &'a [(String, String)],
+    pub(in super::super) compression: Compression,
 }
 
 impl RequestHead {
@@ -74,6 +77,10 @@ impl RequestHead {
         headers.insert(USER_AGENT, HeaderValue::from_static("dyno"));
         if let Some(timeout) = parts.timeout {
             headers.insert("grpc-timeout", timeout_value(timeout));
+        }
+        if parts.compression == Compression::Gzip {
+            headers.insert("grpc-encoding", HeaderValue::from_static("gzip"));
+            headers.insert("grpc-accept-encoding", HeaderValue::from_static("gzip"));
         }
         parts.metadata.iter().try_for_each(|(key, value)| append(&mut headers, key, value))?;
         Ok(Self { uri, headers })
@@ -150,7 +157,15 @@ mod tests {
 
     fn parts<'a>(path: &'a str, metadata: &'a [(String, String)]) -> RequestParts<'a> {
         let host_and_port = "db1:8000";
-        RequestParts { is_encrypted: false, host_and_port, path, timeout: None, metadata }
+        let compression = Compression::None;
+        RequestParts {
+            is_encrypted: false,
+            host_and_port,
+            path,
+            timeout: None,
+            metadata,
+            compression,
+        }
     }
 
     fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {

@@ -3,7 +3,7 @@
 use http::{HeaderMap, StatusCode};
 use measure::ErrorClass;
 
-use super::super::answer::{Malformed, ServiceError};
+use super::super::answer::{Malformed, Origin, ServiceError};
 use super::call::CallEnd;
 
 /// The most characters of a peer's text that are kept.
@@ -46,7 +46,7 @@ pub(super) fn outcome(status: StatusCode, last: &HeaderMap) -> Result<(), CallEn
         class: ErrorClass::Framework,
         code: name.map_or_else(|| shortened(&code), |name| (*name).to_owned()),
         message: shortened(&message.unwrap_or_default()),
-        was_begun: true,
+        origin: Origin::Service,
     })))
 }
 
@@ -59,7 +59,7 @@ fn without_status(status: StatusCode) -> CallEnd {
             class: ErrorClass::Framework,
             code: format!("HTTP {}", status.as_u16()),
             message,
-            was_begun: true,
+            origin: Origin::Service,
         })),
     }
 }

@@ -66,6 +66,7 @@ fn call() -> Call {
         content_type: ContentType::Bytes,
         caller: String::new(),
         answer_bytes: ANSWER_BYTES,
+        ..Call::default()
     }
 }
 
