@@ -13,6 +13,12 @@ use crate::tls_failure::ended_by_tls;
 /// Too many open files in this process.
 const EMFILE: i32 = 24;
 
+/// The host of `host:port`, or of a name without a port.
+pub(crate) fn host_of_name(name: &str) -> &str {
+    let host = name.rsplit_once(':').map_or(name, |(host, _)| host);
+    host.trim_start_matches('[').trim_end_matches(']')
+}
+
 /// The code of a failure to connect to an address at which nothing listens.
 pub const REFUSED: &str = "refused";
 
@@ -58,10 +64,7 @@ impl Address {
     pub(crate) fn host(&self) -> &str {
         match &self.endpoint {
             Endpoint::Unix(_) => "localhost",
-            Endpoint::Tcp(_) => {
-                let host = self.name.rsplit_once(':').map_or(self.name.as_str(), |(host, _)| host);
-                host.trim_start_matches('[').trim_end_matches(']')
-            }
+            Endpoint::Tcp(_) => host_of_name(&self.name),
         }
     }
 

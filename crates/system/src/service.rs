@@ -20,6 +20,7 @@ struct ExternalService {
     protocol: Protocol,
     url: String,
     ssl: SslOptions,
+    authority: Option<String>,
 }
 
 const URL: &str = "url";
@@ -28,6 +29,12 @@ const MODE: Named = named(
     "disabled; verify_ca with ssl_ca",
     "disabled, required, verify_ca or verify_identity: whether connections are encrypted, and how the \
      server's certificate is verified",
+);
+
+const AUTHORITY: Named = named(
+    "authority",
+    "host:port of url",
+    "name by which requests call the service (`:authority`), for which its certificate must be too",
 );
 
 pub(crate) static GRPC: Kind = Kind {
@@ -45,6 +52,7 @@ pub(crate) static GRPC: Kind = Kind {
         &SSL_CA,
         &SSL_CERT,
         &SSL_KEY,
+        &AUTHORITY,
     ],
     read: |options, folder| {
         let help = "write it such as \"grpc://127.0.0.1:50051/helloworld.Greeter/SayHello\"";
@@ -109,6 +117,7 @@ fn read(
     } else if let Err(error) = Service::check(protocol, &url) {
         reader.reject(URL, format!("`url` is wrong: {error}"), help);
     }
+    let authority = (protocol == Protocol::Grpc).then(|| reader.text(AUTHORITY.name)).flatten();
     let ssl = ssl(&mut reader, folder);
     if ssl.mode == Some(SslMode::Preferred) {
         let message =
@@ -132,7 +141,7 @@ fn read(
         let help = "correct the files of `ssl_ca`, `ssl_cert` and `ssl_key`";
         return Err(vec![options.problem(option, failure.message.to_string(), help)]);
     }
-    Ok(Box::new(ExternalService { protocol, url, ssl }))
+    Ok(Box::new(ExternalService { protocol, url, ssl, authority }))
 }
 
 impl System for ExternalService {
@@ -141,7 +150,8 @@ impl System for ExternalService {
     }
 
     fn service(&self) -> Option<Service> {
-        Service::named(self.protocol, &self.url).ok()
+        let service = Service::named(self.protocol, &self.url).ok()?;
+        Some(Service { authority: self.authority.clone(), ..service })
     }
 
     fn start(
@@ -153,6 +163,7 @@ impl System for ExternalService {
         let (protocol, url) = (self.protocol, self.url.clone());
         let resolved = aside(LOOKING_UP, listener, move || Service::resolve(protocol, &url))?;
         let service = resolved?.encrypted(&self.ssl)?;
+        let service = Service { authority: self.authority.clone(), ..service };
         let settings = reach(&service, timeouts, listener)?;
         let addresses = service.endpoints().iter().filter_map(tcp_address).collect();
         let product = format!("{} service", self.protocol.title());
@@ -180,6 +191,6 @@ mod tests {
             format!("{}; {}", problem.message, problem.help.unwrap())
         };
         insta::assert_snapshot!(told(""), @r#"`url` is missing: where is the service?; write it such as "trpc://127.0.0.1:8000/trpc.test.helloworld.Greeter/SayHello""#);
-        insta::assert_snapshot!(told("url = \"trpc://a\""), @r#"`url` is wrong: write each address as host:port, with an IPv6 address in brackets, as [::1]:8000; write it such as "trpc://127.0.0.1:8000/trpc.test.helloworld.Greeter/SayHello""#);
+        insta::assert_snapshot!(told("url = \"trpc://a\""), @r#"`url` is wrong: write each address as host:port with a port from 1 to 65535, and an IPv6 address in brackets, as [::1]:8000; write it such as "trpc://127.0.0.1:8000/trpc.test.helloworld.Greeter/SayHello""#);
     }
 }

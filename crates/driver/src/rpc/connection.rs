@@ -184,6 +184,7 @@ impl Shared {
             number,
             codec,
             out: Outgoing::default(),
+            has_heard: false,
             given_up: None,
             has_work: has_work.clone(),
         };
@@ -259,15 +260,24 @@ impl Shared {
         })
     }
 
+    /// Whether the service may be one that speaks TLS only.
+    fn may_want_tls(&self) -> bool {
+        self.service.tls.is_none() && self.service.protocol.has_methods()
+    }
+
     /// Hands out the answers among received bytes.
     #[inline]
     fn take_in(&self, link: &mut Link, bytes: &[u8]) -> Result<(), Broken> {
         if bytes.is_empty() {
-            let is_cut = link.codec.is_within_answer();
-            return Err(if is_cut { Broken::Cut } else { Broken::Closed });
+            return Err(match link.codec.is_within_answer() {
+                true => Broken::Cut,
+                false if link.has_heard || !self.may_want_tls() => Broken::Closed,
+                false => Broken::ClosedAtOnce,
+            });
         }
         self.count(0, bytes.len());
-        let Link { codec, out, .. } = link;
+        let Link { codec, out, has_heard, .. } = link;
+        *has_heard = true;
         let decoded = codec.decode(bytes, &mut out.bytes, &mut |answer| self.hand_out(answer));
         decoded.map_err(Broken::Faulty)
     }
@@ -311,6 +321,8 @@ impl Shared {
 enum Broken {
     Lost(io::Error),
     Closed,
+    /// Closed without a byte, as servers do that expect another protocol.
+    ClosedAtOnce,
     /// Closed in the middle of an answer.
     Cut,
     Faulty(LinkFault),
@@ -328,12 +340,23 @@ impl Broken {
     fn explain(self, address: &Address) -> LinkLoss {
         // A peer that breaks the protocol would do so again.
         let can_resend = match &self {
-            Self::Lost(_) | Self::Closed | Self::Faulty(LinkFault::Ended(_)) => true,
+            Self::Lost(_)
+            | Self::Closed
+            | Self::ClosedAtOnce
+            | Self::Faulty(LinkFault::Ended(_)) => true,
             Self::Cut | Self::Faulty(LinkFault::Malformed(_)) => false,
         };
         let failure = match self {
             Self::Lost(error) => address.lost(&error),
             Self::Closed => address.lost(&ErrorKind::UnexpectedEof.into()),
+            Self::ClosedAtOnce => {
+                let message = format!(
+                    "{}: the server closed the connection before it sent anything: it may want TLS \
+                     (ssl_mode), or speak another protocol; its log may say why",
+                    address.name
+                );
+                Failure::new(ErrorClass::Connection, "", message)
+            }
             Self::Cut => {
                 let message = format!(
                     "{}: the server closed the connection in the middle of an answer",

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::grpc::{RequestFault, RequestHead, RequestParts};
 use super::{Call, Method, names, trpc};
+use crate::address::host_of_name;
 use crate::limits::{self, Footprint};
 use crate::{Address, Demand, ServerLimits, Shortage, Timeouts, Tls};
 
@@ -65,6 +66,8 @@ pub struct Service {
     pub method: Option<Method>,
     /// The encryption of connections, from their first byte on; `None` for none.
     pub tls: Option<Tls>,
+    /// The name by which requests and the handshake of TLS call the service, in place of that of its address.
+    pub authority: Option<String>,
 }
 
 impl Service {
@@ -139,11 +142,16 @@ impl Service {
         if let Some(tls) = &self.tls {
             let left = Duration::from_nanos(deadline.saturating_sub(handle.now()));
             let secured =
-                net::within(handle, left, stream.secure(&tls.client, address.host())).await;
+                net::within(handle, left, stream.secure(&tls.client, self.host_of(address))).await;
             let secured = secured.ok_or_else(|| no_handshake(address, timeouts.connect))?;
             secured.map_err(|error| address.lost(&error))?;
         }
         Ok(stream)
+    }
+
+    /// The host for which the certificate must be.
+    fn host_of<'a>(&'a self, address: &'a Address) -> &'a str {
+        self.authority.as_deref().map_or_else(|| address.host(), host_of_name)
     }
 
     /// Checks that requests of such calls can be written.
@@ -170,7 +178,7 @@ impl Service {
     ) -> Result<RequestHead, RequestFault> {
         RequestHead::new(RequestParts {
             is_encrypted: self.tls.is_some(),
-            host_and_port: &address.name,
+            host_and_port: self.authority.as_deref().unwrap_or(&address.name),
             path: &call.method.as_ref().map(Method::path).unwrap_or_default(),
             timeout: timeouts.query.map(deadline),
             metadata: &call.metadata,

@@ -223,6 +223,8 @@ pub(super) struct Link {
     pub(super) number: u64,
     pub(super) codec: Codec,
     pub(super) out: Outgoing,
+    /// Whether the peer has sent anything.
+    pub(super) has_heard: bool,
     /// Why it is about to be closed; no call begins on it then.
     pub(super) given_up: Option<Failure>,
     /// There are requests to send, or it is to be given up.

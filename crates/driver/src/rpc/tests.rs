@@ -410,3 +410,16 @@ fn a_server_that_always_lags_behind_does_not_fill_the_memory() {
     }
     assert!(out.bytes.capacity() < 1_000_000, "{} bytes", out.bytes.capacity());
 }
+
+#[test]
+fn requests_name_the_authority_in_place_of_the_address() {
+    let service = Service::named(Protocol::Grpc, "grpc://10.0.0.1:7/a.B/C").unwrap();
+    let named = Service { authority: Some("svc.internal".to_owned()), ..service.clone() };
+    let uri = |service: &Service| {
+        let call = Call { method: service.method.clone(), ..Call::default() };
+        let head = service.request_head(&service.addresses[0], &call, Timeouts::default());
+        head.unwrap().request().uri().to_string()
+    };
+    assert_eq!(uri(&service), "http://10.0.0.1:7/a.B/C");
+    assert_eq!(uri(&named), "http://svc.internal/a.B/C");
+}

@@ -92,7 +92,8 @@ mod tests {
 
     fn load(clients: usize, connections: usize) -> RpcLoad {
         let protocol = Protocol::Tcp { announces: false };
-        let service = Service { protocol, addresses: Vec::new(), method: None, tls: None };
+        let service =
+            Service { protocol, addresses: Vec::new(), method: None, tls: None, authority: None };
         let call = Call {
             method: None,
             metadata: Vec::new(),

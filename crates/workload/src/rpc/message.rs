@@ -159,7 +159,8 @@ mod tests {
         if let Err(problems) = reader.finish() {
             return Err(problems[0].message.clone());
         }
-        let service = Service { protocol, addresses: Vec::new(), method: None, tls: None };
+        let service =
+            Service { protocol, addresses: Vec::new(), method: None, tls: None, authority: None };
         let call = Call {
             method: Method::parse(method),
             metadata: Vec::new(),

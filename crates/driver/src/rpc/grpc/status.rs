@@ -36,11 +36,12 @@ const NAMES: [&str; 17] = [
 /// What the service said, or that it said nothing that gRPC knows.
 pub(super) fn outcome(status: StatusCode, last: &HeaderMap) -> Result<(), CallEnd> {
     let Some(code) = last.get("grpc-status") else { return Err(without_status(status)) };
-    if code == "0" {
+    let code = String::from_utf8_lossy(code.as_bytes());
+    let number: Option<usize> = code.parse().ok();
+    if number == Some(0) {
         return Ok(());
     }
-    let code = String::from_utf8_lossy(code.as_bytes());
-    let name = code.parse().ok().and_then(|code: usize| NAMES.get(code));
+    let name = number.and_then(|number| NAMES.get(number));
     let message = last.get("grpc-message").map(|text| percent_decoded(text.as_bytes()));
     Err(CallEnd::from(Box::new(ServiceError {
         class: ErrorClass::Framework,
