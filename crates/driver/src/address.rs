@@ -39,12 +39,12 @@ impl Address {
     ///
     /// # Errors
     /// When the host is not known.
-    pub fn look_up(host: &str, port: u16, name: String) -> Result<Self, Failure> {
+    pub fn look_up(host: &str, port: u16, name: &str) -> Result<Self, Failure> {
         Ok(Self::look_up_all(host, port, name)?.swap_remove(0))
     }
 
     /// As [`Address::look_up`], for all addresses of the name: those of IPv4 first; at least one.
-    pub(crate) fn look_up_all(host: &str, port: u16, name: String) -> Result<Vec<Self>, Failure> {
+    pub(crate) fn look_up_all(host: &str, port: u16, name: &str) -> Result<Vec<Self>, Failure> {
         let unknown = |reason: String| {
             let message = format!("cannot look up host `{host}`: {reason}; check its spelling");
             Failure::new(ErrorClass::Connection, "", message)
@@ -56,7 +56,7 @@ impl Address {
         if all.is_empty() {
             return Err(unknown("it has no address".to_owned()));
         }
-        let address = |found| Self { name: name.clone(), endpoint: Endpoint::Tcp(found) };
+        let address = |found| Self { name: name.to_owned(), endpoint: Endpoint::Tcp(found) };
         Ok(all.into_iter().map(address).collect())
     }
 

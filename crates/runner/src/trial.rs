@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use engine::{GeneratorEnd, Load, LoadEnd, OfferedLoad, Outcome, Stop, TrialError, TrialObserver};
 use jiff::Timestamp;
 use measure::{
-    Edges, FailureExamples, Generator, GeneratorStall, Interval, LatencyHistogram, Nanos,
+    Edges, Failure, FailureExamples, Generator, GeneratorStall, Interval, LatencyHistogram, Nanos,
     Operation, Outage, Phase,
 };
 use plan::{LoadPlan, Trial, WarmUp};
@@ -71,13 +71,7 @@ pub(crate) fn run(
     }
     let shortages = test_bed.shortages(&experiment.workloads[trial.workload], trial.clients);
     let (mut messages, mut member_exits) = (Messages::default(), MemberExits::default());
-    // Before the load, because a load of which no call can succeed measures nothing.
-    let idle = match test_bed.access() {
-        Access::Service(_) if shortages.is_empty() => {
-            test_bed.idle_round_trips(trial.workload, listener).map(Some)
-        }
-        _ => Ok(None),
-    };
+    let idle = calls_without_load(test_bed, trial.workload, shortages.is_empty(), listener);
     let has_load = idle.is_ok();
     let end = if let Err(failure) = &idle {
         TrialEnd::failed(format!("the service answers each call with an error: {failure}"))
@@ -128,6 +122,19 @@ pub(crate) fn run(
     };
     recorder.finish(&end)?;
     Ok(TrialRun { status: end.status, has_load, recorder, member_exits, messages })
+}
+
+/// Round trips of calls of a service before the load, because one of which no call can succeed measures nothing.
+fn calls_without_load(
+    test_bed: &TestBed<'_>,
+    workload: usize,
+    is_wanted: bool,
+    listener: &mut dyn RunListener,
+) -> Result<Option<LatencyHistogram>, Failure> {
+    match test_bed.access() {
+        Access::Service(_) if is_wanted => test_bed.idle_round_trips(workload, listener).map(Some),
+        _ => Ok(None),
+    }
 }
 
 /// Has other processes offer the load of a trial.

@@ -62,7 +62,7 @@ pub(super) async fn look_up(
     let (tell, told) = mpsc::channel();
     let look_up = move || {
         // Nobody waits any more when the time is over.
-        let _ = tell.send(Address::look_up_all(&host, endpoint.port(), name));
+        let _ = tell.send(Address::look_up_all(&host, endpoint.port(), &name));
     };
     thread::Builder::new().name("names".to_owned()).spawn(look_up).ok()?;
     let found = net::within(handle, bound, async {

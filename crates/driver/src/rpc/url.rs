@@ -42,7 +42,7 @@ impl Service {
             .map_err(|error| Failure::new(ErrorClass::Connection, "", error.to_string()))?;
         let mut addresses = Vec::new();
         for (host, port) in hosts {
-            let found = Address::look_up_all(&host.name, port, host.with_port(port))?;
+            let found = Address::look_up_all(&host.name, port, &host.with_port(port))?;
             addresses.extend(names::of_first_family(found));
         }
         Ok(Self { protocol, addresses, method, tls: None, authority: None })

@@ -22,7 +22,7 @@ pub(crate) fn metadata_secret(header: &str) -> Option<Range<usize>> {
     let behind = &header[mark + 1..];
     let start = mark + 1 + behind.len() - behind.trim_start().len();
     let is_secret = names_secret_header(&header[..mark]) && start < header.len();
-    is_secret.then(|| start..header.len())
+    is_secret.then_some(start..header.len())
 }
 
 /// `metadata=NAME: SECRET`, `metadata = ["NAME=SECRET"]`, and `"metadata": [..]` in JSON.
