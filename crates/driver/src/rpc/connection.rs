@@ -255,14 +255,19 @@ impl Shared {
             Poll::Ready(match read {
                 Ok(Ok(())) => Ok(()),
                 Ok(Err(broken)) => Err(broken),
+                Err(error) if error.kind() == ErrorKind::ConnectionReset => {
+                    Err(self.closed(link, Broken::Lost(error)))
+                }
                 Err(error) => Err(Broken::Lost(error)),
             })
         })
     }
 
-    /// Whether the service may be one that speaks TLS only.
-    fn may_want_tls(&self) -> bool {
-        self.service.tls.is_none() && self.service.protocol.has_methods()
+    /// An end, or that of a service that may be one that speaks TLS only.
+    #[cold]
+    fn closed(&self, link: &Link, end: Broken) -> Broken {
+        let may_want_tls = self.service.tls.is_none() && self.service.protocol.has_methods();
+        if may_want_tls && !link.has_heard { Broken::ClosedAtOnce } else { end }
     }
 
     /// Hands out the answers among received bytes.
@@ -271,8 +276,7 @@ impl Shared {
         if bytes.is_empty() {
             return Err(match link.codec.is_within_answer() {
                 true => Broken::Cut,
-                false if link.has_heard || !self.may_want_tls() => Broken::Closed,
-                false => Broken::ClosedAtOnce,
+                false => self.closed(link, Broken::Closed),
             });
         }
         self.count(0, bytes.len());

@@ -88,6 +88,29 @@ fn a_peer_that_breaks_the_protocol_between_two_calls_fails_the_next_one() {
 }
 
 #[test]
+fn a_port_that_closes_at_once_may_want_tls() {
+    for reads in [true, false] {
+        let peer = move |listener: TcpListener| {
+            let (mut stream, _) = listener.accept().unwrap();
+            // What is not read makes the end a reset.
+            let length = if reads { 16 } else { 1 };
+            stream.read_exact(&mut vec![0; length]).unwrap();
+            if reads {
+                stream.shutdown(std::net::Shutdown::Write).unwrap();
+                let _ = stream.read_to_end(&mut Vec::new());
+            }
+        };
+        run(Protocol::Grpc, LONG, peer, |_, connection| async move {
+            let mut slot = connection.slot(0);
+            slot.connect().await.unwrap();
+            let failure = slot.call(b"x").await.unwrap_err();
+            assert!(failure.message.contains("it may want TLS (ssl_mode)"), "{failure}");
+            assert!(slot.was_begun());
+        });
+    }
+}
+
+#[test]
 fn a_connection_that_ends_during_a_call_fails_the_call() {
     let peer = |listener: TcpListener| {
         let (mut stream, _) = listener.accept().unwrap();
