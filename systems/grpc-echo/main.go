@@ -20,6 +20,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
+	_ "google.golang.org/grpc/encoding/gzip" // answers as requests are compressed
+	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/reflection"
 	"google.golang.org/grpc/status"
 
@@ -39,15 +41,24 @@ func main() {
 	flag.StringVar(&files.cert, "tls-cert", "", "file of the server's certificate, for TLS")
 	flag.StringVar(&files.key, "tls-key", "", "file of that certificate's private key")
 	flag.StringVar(&files.clientCA, "tls-client-ca", "", "file of the authority of clients, who then need a certificate")
+	ends := keepalive.ServerParameters{}
+	flag.DurationVar(&ends.MaxConnectionIdle, "max-connection-idle", 0,
+		"end connections without a call for so long; 0: never")
+	flag.DurationVar(&ends.MaxConnectionAge, "max-connection-age", 0, "end connections at about this age; 0: never")
+	flag.DurationVar(&ends.MaxConnectionAgeGrace, "max-connection-age-grace", 0,
+		"how long calls may take after that; 0: without a limit")
 	flag.Parse()
-	if err := run(options, uint32(*workers), files); err != nil {
+	if err := run(options, uint32(*workers), files, ends); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(options *echo.Options, workers uint32, files secure) error {
+func run(options *echo.Options, workers uint32, files secure, ends keepalive.ServerParameters) error {
 	greeter := &greeter{options: options}
-	settings := []grpc.ServerOption{grpc.UnknownServiceHandler(greeter.unknown)}
+	settings := []grpc.ServerOption{
+		grpc.UnknownServiceHandler(greeter.unknown),
+		grpc.KeepaliveParams(ends),
+	}
 	if workers > 0 {
 		settings = append(settings, grpc.NumStreamWorkers(workers))
 	}

@@ -35,13 +35,14 @@ func main() {
 	options := echo.Flags(time.Second)
 	async := flag.Bool("async", true, "handle the requests of one connection at the same time")
 	pollers := flag.Int("pollers", tnet.NumPollers(), "event loops of the transport")
+	idle := flag.Duration("idle-timeout", 0, "close connections without a request for so long; 0: trpc-go's default")
 	flag.Parse()
-	if err := run(options, *async, *pollers); err != nil {
+	if err := run(options, *async, *pollers, *idle); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(options *echo.Options, async bool, pollers int) error {
+func run(options *echo.Options, async bool, pollers int, idle time.Duration) error {
 	// Its log is for standard output, where only the line of JSON belongs.
 	trpclog.SetLevel("0", trpclog.LevelFatal)
 	if err := tnet.SetNumPollers(pollers); err != nil {
@@ -67,6 +68,7 @@ func run(options *echo.Options, async bool, pollers int) error {
 		Address:     listener.Addr().String(),
 		Timeout:     int(options.Timeout.Milliseconds()),
 		ServerAsync: &async,
+		Idletime:    int(idle.Milliseconds()),
 	}}
 	service := trpc.NewServerWithConfig(conf, server.WithListener(listener))
 	helloworld.RegisterGreeterService(service.Service(serviceName), greeter{options})

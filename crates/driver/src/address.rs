@@ -13,6 +13,12 @@ use crate::tls_failure::ended_by_tls;
 /// Too many open files in this process.
 const EMFILE: i32 = 24;
 
+/// The host of `host:port`, or of a name without a port.
+pub(crate) fn host_of_name(name: &str) -> &str {
+    let host = name.rsplit_once(':').map_or(name, |(host, _)| host);
+    host.trim_start_matches('[').trim_end_matches(']')
+}
+
 /// The code of a failure to connect to an address at which nothing listens.
 pub const REFUSED: &str = "refused";
 
@@ -33,26 +39,32 @@ impl Address {
     ///
     /// # Errors
     /// When the host is not known.
-    pub fn look_up(host: &str, port: u16, name: String) -> Result<Self, Failure> {
+    pub fn look_up(host: &str, port: u16, name: &str) -> Result<Self, Failure> {
+        Ok(Self::look_up_all(host, port, name)?.swap_remove(0))
+    }
+
+    /// As [`Address::look_up`], for all addresses of the name: those of IPv4 first; at least one.
+    pub(crate) fn look_up_all(host: &str, port: u16, name: &str) -> Result<Vec<Self>, Failure> {
         let unknown = |reason: String| {
             let message = format!("cannot look up host `{host}`: {reason}; check its spelling");
             Failure::new(ErrorClass::Connection, "", message)
         };
         let found = (host, port).to_socket_addrs().map_err(|error| unknown(error.to_string()))?;
-        let all: Vec<_> = found.collect();
-        let first = all.iter().find(|address| address.is_ipv4()).or(all.first());
-        let address = first.ok_or_else(|| unknown("it has no address".to_owned()))?;
-        Ok(Self { name, endpoint: Endpoint::Tcp(*address) })
+        let mut all: Vec<_> = found.collect();
+        all.sort_by_key(std::net::SocketAddr::is_ipv6);
+        all.dedup();
+        if all.is_empty() {
+            return Err(unknown("it has no address".to_owned()));
+        }
+        let address = |found| Self { name: name.to_owned(), endpoint: Endpoint::Tcp(found) };
+        Ok(all.into_iter().map(address).collect())
     }
 
     /// The host for the check of the server's certificate: without the port; `localhost` on a unix socket.
     pub(crate) fn host(&self) -> &str {
         match &self.endpoint {
             Endpoint::Unix(_) => "localhost",
-            Endpoint::Tcp(_) => {
-                let host = self.name.rsplit_once(':').map_or(self.name.as_str(), |(host, _)| host);
-                host.trim_start_matches('[').trim_end_matches(']')
-            }
+            Endpoint::Tcp(_) => host_of_name(&self.name),
         }
     }
 

@@ -39,6 +39,7 @@ pub struct PortableService {
     addresses: Vec<Address>,
     method: Option<Method>,
     tls: Option<PortableTls>,
+    authority: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -99,12 +100,13 @@ impl PortableTarget {
 impl Service {
     /// Its form for another process.
     pub fn portable(&self) -> (PortableService, Secrets) {
-        let Self { protocol, addresses, method, tls } = self;
+        let Self { protocol, addresses, method, tls, authority } = self;
         let portable = PortableService {
             protocol: *protocol,
             addresses: addresses.clone(),
             method: method.clone(),
             tls: tls.as_ref().map(PortableTls::of),
+            authority: authority.clone(),
         };
         let secrets =
             Secrets { password: Password::default(), certificate: certificate(tls.as_ref()) };
@@ -124,6 +126,7 @@ impl PortableService {
             addresses: self.addresses.clone(),
             method: self.method.clone(),
             tls: tls.map(|tls| self.protocol.announced(tls)),
+            authority: self.authority.clone(),
         })
     }
 }

@@ -161,7 +161,10 @@ impl SslOptions {
 
     /// Reads the files that are named, for a protocol whose servers do not say whether they offer TLS: `None`, for no
     /// encryption, unless a mode or an authority is given.
-    pub(crate) fn tls_from_start(&self) -> Result<Option<Tls>, Failure> {
+    ///
+    /// # Errors
+    /// When a file cannot be used, or the mode cannot be one of a service.
+    pub fn tls_from_start(&self) -> Result<Option<Tls>, Failure> {
         match self.effective_mode() {
             SslMode::Disabled => Ok(None),
             SslMode::Preferred if self.mode.is_none() => Ok(None),

@@ -28,6 +28,8 @@ pub struct DraftPart {
     /// Its kind: `sqlite`, `sysbench/oltp_read_only`, `my.sql`; for a system also a URL.
     pub kind: String,
     pub options: Vec<(String, String)>,
+    /// The options whose values are texts as they stand, never TOML.
+    pub texts: &'static [&'static str],
 }
 
 impl std::fmt::Debug for DraftPart {
@@ -98,7 +100,10 @@ fn parts(parts: &[DraftPart], name_of: &dyn Fn(&DraftPart) -> String) -> Item {
         let mut table = Table::new();
         let key = if scheme(&part.kind).is_some() { "url" } else { "kind" };
         table.insert(key, toml_edit::value(part.kind.as_str()));
-        put_all(&mut table, &part.options);
+        for (key, text) in &part.options {
+            let is_text = part.texts.contains(&key.replace('-', "_").as_str());
+            add(&mut table, key, if is_text { text.into() } else { read_value(text) });
+        }
         let name = free_name(&tables, &clean_name(&name_of(part)));
         tables.insert(&name, Item::Table(table));
     }

@@ -65,7 +65,7 @@ pub use problems::{Color, Problems};
 pub use rate::{Arrivals, OpenLoop, Rate, RateStep, show_steps};
 pub use reader::OptionReader;
 pub use rounds::balanced_rounds;
-pub use scrub::{hide, names_secret, scrub, scrub_setting, scrub_words};
+pub use scrub::{hide, names_secret, names_secret_header, scrub, scrub_setting, scrub_words};
 pub use seek::{Bound, BoundFigure, Over, SeekPlan, SeekTrial};
 pub use shuffle::Shuffle;
 pub use simulated::{Noise, ServiceDistribution, SimulatedSystem, Stall};

@@ -3,7 +3,8 @@
 use toml_edit::{DocumentMut, Item, TableLike, Value};
 use zeroize::Zeroize;
 
-use crate::scrub::{BLANK, Extent, in_places, is_secret_argument};
+use crate::options::normal;
+use crate::scrub::{BLANK, Extent, in_places, is_secret_argument, metadata_secret};
 use crate::{Source, hide, names_secret, scrub};
 
 impl Source {
@@ -46,6 +47,10 @@ fn gather_table(table: &dyn TableLike, found: &mut Vec<String>) {
 fn gather(key: &str, value: &Value, found: &mut Vec<String>) {
     match value {
         Value::String(text) if names_secret(key) => found.push(text.value().clone()),
+        Value::String(text) if normal(key) == "metadata" => {
+            let text = text.value();
+            found.extend(metadata_secret(text).map(|secret| text[secret].to_owned()));
+        }
         Value::String(text) => gather_text(text.value(), found),
         Value::Array(list) => {
             list.iter().for_each(|value| gather(key, value, found));

@@ -14,8 +14,8 @@ use std::ops::Range;
 pub use known::hide;
 pub(crate) use names::BLANK;
 use names::is_switch;
-pub use names::names_secret;
-pub(crate) use places::{Extent, in_places, is_secret_argument};
+pub use names::{names_secret, names_secret_header};
+pub(crate) use places::{Extent, in_places, is_secret_argument, metadata_secret};
 pub use words::scrub_words;
 
 /// Limit of passes: blanking may reveal another secret, for example where one bracket of a list was blanked. Text that takes

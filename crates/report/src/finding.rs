@@ -184,7 +184,7 @@ fn words(code: Code) -> (&'static str, &'static str, &'static str) {
         Code::IdleConnectionsClosed => (
             "The server closed idle connections",
             "their clients connected again for the next transaction, whose latency has that in it; let the server wait \
-             for longer (wait_timeout), or let clients pause for less",
+             for longer (wait_timeout, max_connection_idle, max_connection_age), or let clients pause for less",
             "{reconnects:reconnect|reconnects}",
         ),
         Code::EveryClientLeft => (

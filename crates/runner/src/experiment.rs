@@ -11,7 +11,7 @@ use workload::Workload;
 
 use crate::shipped_workload::ShippedWorkload;
 use crate::trial_workload::TrialWorkload;
-use crate::{unfit, windows};
+use crate::{unfit, unfit_calls, windows};
 
 /// A plan that can run: its systems and workloads are known and their options make sense.
 pub struct Experiment {
@@ -45,8 +45,13 @@ impl Experiment {
         complete_kinds(&mut plan);
         let folder = &plan.source.folder;
         let systems = collect_valid(&plan.systems, &mut problems, |it| system::read(it, folder));
-        let read =
-            collect_valid(&plan.workloads, &mut problems, |it| ShippedWorkload::read_in(&plan, it));
+        let read = collect_valid(&plan.workloads, &mut problems, |it| {
+            let read = ShippedWorkload::read_in(&plan, it)?;
+            match unfit_calls::problems(it, &read.0, &systems) {
+                problems if problems.is_empty() => Ok(read),
+                problems => Err(problems),
+            }
+        });
         let (workloads, shipped): (Vec<_>, Vec<_>) = read.into_iter().unzip();
         let shipped = shipped.into_iter().flatten().collect();
         if problems.is_empty() {

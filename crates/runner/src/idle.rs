@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Sender};
 use std::time::Duration;
 
-use driver::rpc::{Connection, Service};
+use driver::rpc::{Connection, Service, Slot};
 use driver::{Target, Timeouts};
 use engine::{LocalBoxFuture, Stop, worker_pool};
-use measure::{Failure, LatencyHistogram};
+use measure::{ErrorClass, Failure, LatencyHistogram, nanos};
 use net::{Handle, Nanos};
 use system::Access;
 use workload::Rpc;
@@ -26,18 +26,21 @@ const BOUND: Duration = Duration::from_secs(1);
 const TIMEOUTS: Timeouts = Timeouts { connect: BOUND, query: Some(BOUND) };
 
 /// Round trips of a system without load; none of an embedded or a simulated one.
+///
+/// # Errors
+/// The error with which a service answers every call.
 pub(crate) fn round_trips(
     access: &Access,
     workload: &TrialWorkload,
     stop: &Stop,
     listener: &mut dyn RunListener,
-) -> LatencyHistogram {
+) -> Result<LatencyHistogram, Failure> {
     match (access, workload) {
-        (Access::Database(target), _) => of_statements(target, stop, listener),
+        (Access::Database(target), _) => Ok(of_statements(target, stop, listener)),
         (Access::Service(service), TrialWorkload::Service(rpc)) => {
             of_calls(service, rpc, stop, listener)
         }
-        _ => LatencyHistogram::new(),
+        _ => Ok(LatencyHistogram::new()),
     }
 }
 
@@ -71,26 +74,65 @@ fn of_calls(
     rpc: &Rpc,
     stop: &Stop,
     listener: &mut dyn RunListener,
-) -> LatencyHistogram {
-    let Ok(call) = rpc.call(service) else { return LatencyHistogram::new() };
-    let Ok(body) = rpc.body(service, &call, TIMEOUTS, stop) else {
-        return LatencyHistogram::new();
+) -> Result<LatencyHistogram, Failure> {
+    let Ok(call) = rpc.call(service) else { return Ok(LatencyHistogram::new()) };
+    let Ok(bodies) = rpc.bodies((service, &call), ROUND_TRIPS, TIMEOUTS, stop) else {
+        return Ok(LatencyHistogram::new());
     };
     let (service, call) = (Arc::new(service.clone()), Arc::new(call));
-    measure(stop, listener, |handle, told| {
+    let (refuse, refused) = mpsc::channel();
+    let round_trips = measure(stop, listener, |handle, told| {
         Box::pin(async move {
             let connection = Connection::new(&handle, &service, &call, TIMEOUTS, (0, 1));
             let mut slot = connection.slot(0);
             slot.connect().await?;
-            slot.call(&body).await?;
+            let Some(body) = bodies.first() else { return Ok(()) };
+            if let Err(failure) = slot.call(body).await {
+                if refuses_all(&handle, &mut slot, &bodies, &failure).await {
+                    let _ = refuse.send(failure.clone());
+                }
+                return Err(failure);
+            }
             for _ in 0..ROUND_TRIPS {
                 let asked = handle.now();
-                slot.call(&body).await?;
+                slot.call(body).await?;
                 let _ = told.send(handle.now() - asked);
             }
             Ok(())
         })
-    })
+    });
+    match refused.try_recv() {
+        Ok(failure) => Err(failure),
+        Err(_) => Ok(round_trips),
+    }
+}
+
+/// Whether a service that has refused a call refuses as many others, of several clients: then none of a load would
+/// succeed.
+async fn refuses_all(
+    handle: &Handle,
+    slot: &mut Slot,
+    bodies: &[Vec<u8>],
+    first: &Failure,
+) -> bool {
+    let until = handle.now().saturating_add(nanos(BOUND));
+    let mut is_refused = is_refusal(first);
+    for body in bodies.iter().cycle().take(ROUND_TRIPS) {
+        if !is_refused || handle.now() >= until {
+            break;
+        }
+        is_refused = slot.call(body).await.is_err_and(|failure| is_refusal(&failure));
+    }
+    is_refused
+}
+
+/// Whether an answer is one to the call itself, and not one of a service that has no time or is not ready yet.
+fn is_refusal(failure: &Failure) -> bool {
+    /// Time-outs of servers of tRPC, overload, and the codes of gRPC for them.
+    const PASSING: [&str; 6] =
+        ["21", "22", "24", "DEADLINE_EXCEEDED", "UNAVAILABLE", "RESOURCE_EXHAUSTED"];
+    let is_answer = matches!(failure.key.class, ErrorClass::Framework | ErrorClass::Function);
+    is_answer && !PASSING.contains(&&*failure.key.code)
 }
 
 /// Runs `job`, which sends round trips in ns. A server that does not answer has no baseline; a note tells the failure,

@@ -46,6 +46,7 @@ mod trial_load;
 mod trial_watch;
 mod trial_workload;
 mod unfit;
+mod unfit_calls;
 mod usage;
 mod windows;
 

@@ -206,9 +206,9 @@ impl<'a> Sequence<'a> {
         self.begun += 1;
         listener.on_event(Event::TrialBegins { index: trial.index, title: &title });
         let attempt = self.attempt(*trial, &title, listener)?;
-        let is_started = attempt.is_ok();
+        let is_started = matches!(attempt, Ok((_, true)));
         let (status, cause) = match attempt {
-            Ok(status) => (status, None),
+            Ok((status, _)) => (status, None),
             Err(_) if self.stop.is_asked() => (TrialStatus::Interrupted, None),
             Err(not_started) => self.record_not_started(*trial, not_started)?,
         };
@@ -227,35 +227,38 @@ impl<'a> Sequence<'a> {
         Ok(is_started)
     }
 
-    /// Runs a trial. The outer error ends the run; the inner one ends the trial before it began.
+    /// Runs a trial, and returns whether its load began. The outer error ends the run; the inner one ends the trial before
+    /// it began.
     fn attempt(
         &mut self,
         trial: Trial,
         title: &str,
         listener: &mut dyn RunListener,
-    ) -> Result<Result<TrialStatus, NotStarted>> {
+    ) -> Result<Result<(TrialStatus, bool), NotStarted>> {
         let (mut test_bed, ready) = match self.make_ready(trial, listener) {
             Ok(ready) => ready,
             Err(not_started) => return Ok(Err(not_started)),
         };
         self.until_first_load.report((trial, title), listener);
         let load = match trial_load::make_load(self.experiment, trial, &test_bed, self.stop) {
-            Err(cause) if self.stop.is_asked() => {
+            // Such as a method that the service does not have. Other trials go on.
+            Err(cause) => {
                 self.put_back(test_bed);
                 return Ok(Err(cause.into()));
             }
-            load => load?,
+            Ok(load) => load,
         };
         let processes = self.processes.as_mut().map(|it| &mut **it as &mut dyn LoadProcesses);
-        let TrialRun { mut status, mut recorder, mut member_exits, messages } = trial::run(
-            self.experiment,
-            trial,
-            (&mut test_bed, self.test_beds.names(&self.experiment.plan), processes),
-            (&ready, load),
-            (self.writer, &mut self.until_first_load),
-            self.stop,
-            listener,
-        )?;
+        let TrialRun { mut status, has_load, mut recorder, mut member_exits, messages } =
+            trial::run(
+                self.experiment,
+                trial,
+                (&mut test_bed, self.test_beds.names(&self.experiment.plan), processes),
+                (&ready, load),
+                (self.writer, &mut self.until_first_load),
+                self.stop,
+                listener,
+            )?;
         if test_bed.exited().is_none()
             && !self.stop.is_asked()
             && self.is_checked(trial)
@@ -269,7 +272,7 @@ impl<'a> Sequence<'a> {
         }
         self.last = Some(recorder);
         self.put_back(test_bed);
-        Ok(Ok(status))
+        Ok(Ok((status, has_load)))
     }
 
     /// Keeps a test bed for the next trials. A system that has lost a server is started again for the next trial; in

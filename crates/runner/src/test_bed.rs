@@ -371,7 +371,7 @@ impl<'a> TestBed<'a> {
         &self,
         workload: usize,
         listener: &mut dyn RunListener,
-    ) -> LatencyHistogram {
+    ) -> Result<LatencyHistogram, Failure> {
         let workload = &self.experiment.workloads[workload];
         idle::round_trips(self.running.access(), workload, self.stop, listener)
     }

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use engine::{GeneratorEnd, Load, LoadEnd, OfferedLoad, Outcome, Stop, TrialError, TrialObserver};
 use jiff::Timestamp;
 use measure::{
-    Edges, FailureExamples, Generator, GeneratorStall, Interval, LatencyHistogram, Nanos,
+    Edges, Failure, FailureExamples, Generator, GeneratorStall, Interval, LatencyHistogram, Nanos,
     Operation, Outage, Phase,
 };
 use plan::{LoadPlan, Trial, WarmUp};
@@ -38,6 +38,8 @@ use crate::{Event, Experiment, RunListener};
 
 pub(crate) struct TrialRun {
     pub(crate) status: TrialStatus,
+    /// False when the service refuses each call, so that no load was offered.
+    pub(crate) has_load: bool,
     /// Its record, for the phases after the load.
     pub(crate) recorder: TrialWriter,
     pub(crate) member_exits: MemberExits,
@@ -70,7 +72,11 @@ pub(crate) fn run(
     }
     let shortages = test_bed.shortages(&experiment.workloads[trial.workload], trial.clients);
     let (mut messages, mut member_exits) = (Messages::default(), MemberExits::default());
-    let end = if shortages.is_empty() {
+    let idle = calls_without_load(test_bed, trial.workload, shortages.is_empty(), listener);
+    let has_load = idle.is_ok();
+    let end = if let Err(failure) = &idle {
+        TrialEnd::failed(format!("the service answers each call with an error: {failure}"))
+    } else if shortages.is_empty() {
         let before = test_bed.before_run();
         let limit = experiment.limit(trial);
         let load_plan = &experiment.plan.load;
@@ -83,6 +89,7 @@ pub(crate) fn run(
             (load.operations(), &plan, warm_up.steady_from),
             listener,
         );
+        kept.idle_round_trips = idle.unwrap_or_default();
         kept.generators = others.as_ref().map(|_| KnownGenerators::default());
         let outcome = match (before, others) {
             (Ok(()), None) => engine::offer(&offer, load.as_ref(), stop, &mut kept),
@@ -118,7 +125,20 @@ pub(crate) fn run(
         TrialEnd::failed(all.join("; "))
     };
     recorder.finish(&end)?;
-    Ok(TrialRun { status: end.status, recorder, member_exits, messages })
+    Ok(TrialRun { status: end.status, has_load, recorder, member_exits, messages })
+}
+
+/// Round trips of calls of a service before the load, because one of which no call can succeed measures nothing.
+fn calls_without_load(
+    test_bed: &TestBed<'_>,
+    workload: usize,
+    is_wanted: bool,
+    listener: &mut dyn RunListener,
+) -> Result<Option<LatencyHistogram>, Failure> {
+    match test_bed.access() {
+        Access::Service(_) if is_wanted => test_bed.idle_round_trips(workload, listener).map(Some),
+        _ => Ok(None),
+    }
 }
 
 /// Has other processes offer the load of a trial.
@@ -198,7 +218,8 @@ struct TrialRecorder<'a, 'b> {
     generator: Option<Generator>,
     /// The generators, when the load comes from other processes.
     generators: Option<KnownGenerators>,
-    idle_round_trips: LatencyHistogram,
+    /// `None` before they are measured, or where there are none.
+    idle_round_trips: Option<LatencyHistogram>,
 }
 
 impl<'a, 'b> TrialRecorder<'a, 'b> {
@@ -227,7 +248,7 @@ impl<'a, 'b> TrialRecorder<'a, 'b> {
             check,
             messages: Messages::default(),
             member_exits: MemberExits::default(),
-            idle_round_trips: LatencyHistogram::new(),
+            idle_round_trips: None,
             watch_targets: None,
             trial_watch: None,
             generator_watch: None,
@@ -283,7 +304,7 @@ impl<'a, 'b> TrialRecorder<'a, 'b> {
             edges: Edges::default(),
             lateness: LatencyHistogram::new(),
             start_delays: LatencyHistogram::new(),
-            idle_round_trips: self.idle_round_trips,
+            idle_round_trips: self.idle_round_trips.unwrap_or_default(),
             cross_check: None,
             usage: match &self.generators {
                 Some(generators) => generators.usage(),
@@ -326,7 +347,11 @@ fn take_outcome(end: &mut TrialEnd, outcome: Outcome) {
 
 impl TrialObserver for TrialRecorder<'_, '_> {
     fn ready(&mut self) -> io::Result<()> {
-        self.idle_round_trips = self.test_bed.idle_round_trips(self.workload, &mut *self.listener);
+        if self.idle_round_trips.is_none() {
+            // Databases have no refusal here.
+            let idle = self.test_bed.idle_round_trips(self.workload, &mut *self.listener);
+            self.idle_round_trips = idle.ok();
+        }
         self.check.begin();
         self.watch_targets = self.test_bed.watch_targets(self.generators.as_ref());
         // The last step, because the trial's clock begins after it. Generators elsewhere watch themselves.

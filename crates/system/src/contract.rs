@@ -96,6 +96,12 @@ pub trait System: Send + Sync {
         None
     }
 
+    /// The service as far as it is known before the start: its protocol and method, and names of addresses. `None` for a
+    /// database.
+    fn service(&self) -> Option<Service> {
+        None
+    }
+
     /// Gets what the start needs and may take minutes, such as a build of the server. The result is kept: later calls
     /// return at once.
     ///

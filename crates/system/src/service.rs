@@ -20,6 +20,7 @@ struct ExternalService {
     protocol: Protocol,
     url: String,
     ssl: SslOptions,
+    authority: Option<String>,
 }
 
 const URL: &str = "url";
@@ -28,6 +29,12 @@ const MODE: Named = named(
     "disabled; verify_ca with ssl_ca",
     "disabled, required, verify_ca or verify_identity: whether connections are encrypted, and how the \
      server's certificate is verified",
+);
+
+const AUTHORITY: Named = named(
+    "authority",
+    "host:port of url",
+    "name by which requests call the service (`:authority`), for which its certificate must be too",
 );
 
 pub(crate) static GRPC: Kind = Kind {
@@ -45,6 +52,7 @@ pub(crate) static GRPC: Kind = Kind {
         &SSL_CA,
         &SSL_CERT,
         &SSL_KEY,
+        &AUTHORITY,
     ],
     read: |options, folder| {
         let help = "write it such as \"grpc://127.0.0.1:50051/helloworld.Greeter/SayHello\"";
@@ -109,14 +117,31 @@ fn read(
     } else if let Err(error) = Service::check(protocol, &url) {
         reader.reject(URL, format!("`url` is wrong: {error}"), help);
     }
+    let authority = (protocol == Protocol::Grpc).then(|| reader.text(AUTHORITY.name)).flatten();
     let ssl = ssl(&mut reader, folder);
     if ssl.mode == Some(SslMode::Preferred) {
         let message =
             "`ssl_mode` cannot be `preferred`: a service does not say whether it offers TLS";
         reader.reject(SSL_MODE, message, "write disabled, required, verify_ca or verify_identity");
     }
+    let names_certificate = [SSL_CERT, SSL_KEY].into_iter().find(|it| reader.is_given(it.name));
+    if let Some(option) = names_certificate
+        && ssl.mode.is_none()
+        && ssl.ca.is_none()
+    {
+        let message = format!("`{}` is given, but connections are not encrypted", option.name);
+        reader.reject(option.name, message, "set `ssl_mode`, such as \"required\", or `ssl_ca`");
+    }
+    let files = [SSL_CERT.name, SSL_KEY.name, SSL_CA.name];
+    let given = files.into_iter().find(|name| reader.is_given(name));
     reader.finish()?;
-    Ok(Box::new(ExternalService { protocol, url, ssl }))
+    // The files are right or wrong now as they are later.
+    if let Err(failure) = ssl.tls_from_start() {
+        let option = given.unwrap_or(SSL_MODE);
+        let help = "correct the files of `ssl_ca`, `ssl_cert` and `ssl_key`";
+        return Err(vec![options.problem(option, failure.message.to_string(), help)]);
+    }
+    Ok(Box::new(ExternalService { protocol, url, ssl, authority }))
 }
 
 impl System for ExternalService {
@@ -129,6 +154,11 @@ impl System for ExternalService {
         self.protocol.has_methods() && after_hosts.is_none_or(|(_, method)| method.is_empty())
     }
 
+    fn service(&self) -> Option<Service> {
+        let service = Service::named(self.protocol, &self.url).ok()?;
+        Some(Service { authority: self.authority.clone(), ..service })
+    }
+
     fn start(
         &self,
         _scratch: &Path,
@@ -138,6 +168,7 @@ impl System for ExternalService {
         let (protocol, url) = (self.protocol, self.url.clone());
         let resolved = aside(LOOKING_UP, listener, move || Service::resolve(protocol, &url))?;
         let service = resolved?.encrypted(&self.ssl)?;
+        let service = Service { authority: self.authority.clone(), ..service };
         let settings = reach(&service, timeouts, listener)?;
         let addresses = service.endpoints().iter().filter_map(tcp_address).collect();
         let product = format!("{} service", self.protocol.title());
@@ -165,6 +196,6 @@ mod tests {
             format!("{}; {}", problem.message, problem.help.unwrap())
         };
         insta::assert_snapshot!(told(""), @r#"`url` is missing: where is the service?; write it such as "trpc://127.0.0.1:8000/trpc.test.helloworld.Greeter/SayHello""#);
-        insta::assert_snapshot!(told("url = \"trpc://a\""), @r#"`url` is wrong: write each address as host:port, with an IPv6 address in brackets, as [::1]:8000; write it such as "trpc://127.0.0.1:8000/trpc.test.helloworld.Greeter/SayHello""#);
+        insta::assert_snapshot!(told("url = \"trpc://a\""), @r#"`url` is wrong: write each address as host:port with a port from 1 to 65535, and an IPv6 address in brackets, as [::1]:8000; write it such as "trpc://127.0.0.1:8000/trpc.test.helloworld.Greeter/SayHello""#);
     }
 }

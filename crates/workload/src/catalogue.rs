@@ -83,6 +83,11 @@ pub fn whole_name(name: &str) -> Option<String> {
     named.next().is_none().then_some(first)
 }
 
+/// The options of a kind of workload whose values on a command line are texts as they stand.
+pub fn text_options(kind: &str) -> &'static [&'static str] {
+    if kind == Rpc::KIND { rpc::TEXTS } else { &[] }
+}
+
 /// Reads a workload of the plan, which names files of `files`.
 ///
 /// # Errors

@@ -34,11 +34,11 @@ mod workload;
 mod ycsb;
 
 pub use busy_sessions::BusySessions;
-pub use catalogue::{WorkloadInfo, catalogue, read, whole_name};
+pub use catalogue::{WorkloadInfo, catalogue, read, text_options, whole_name};
 pub use context::{LoadKey, WorkloadContext};
 pub use export::Export;
 pub use load_part::LoadPart;
 pub use parts::{LoadInParts, Sharing};
 pub use progress::LoadProgress;
-pub use rpc::Rpc;
+pub use rpc::{Mistake, Rpc};
 pub use workload::Workload;

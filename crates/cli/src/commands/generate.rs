@@ -20,8 +20,12 @@ const POLL_PERIOD: Duration = Duration::from_millis(500);
 pub(crate) fn run(args: &GenerateArgs) -> Result<ExitCode> {
     let options = split_all(&args.options, "--option")?;
     let draft = Draft {
-        systems: vec![DraftPart { kind: "sqlite".to_owned(), options: Vec::new() }],
-        workloads: vec![DraftPart { kind: args.workload.clone(), options }],
+        systems: vec![DraftPart { kind: "sqlite".to_owned(), ..DraftPart::default() }],
+        workloads: vec![DraftPart {
+            kind: args.workload.clone(),
+            options,
+            texts: workload::text_options(&args.workload),
+        }],
         ..Draft::default()
     };
     let named = |problems| at_argument(problems, &args.workload, &args.options);

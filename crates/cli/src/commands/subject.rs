@@ -34,7 +34,7 @@ fn system(args: &SubjectArgs) -> Result<DraftPart> {
         ("create_database", args.create_database.then(|| "true".to_owned())),
     ]));
     options.extend(split_all(&args.system_options, "--system-option")?);
-    Ok(DraftPart { kind, options })
+    Ok(DraftPart { kind, options, texts: &[] })
 }
 
 fn workload(args: &SubjectArgs) -> Result<DraftPart> {
@@ -43,7 +43,8 @@ fn workload(args: &SubjectArgs) -> Result<DraftPart> {
     options.extend(split_all(&args.options, "--option")?);
     let variables = split_all(&args.define, "--define")?.into_iter();
     options.extend(variables.map(|(name, value)| (format!("variables.{name}"), value)));
-    Ok(DraftPart { kind: args.workload.clone(), options })
+    let texts = workload::text_options(&args.workload);
+    Ok(DraftPart { kind: args.workload.clone(), options, texts })
 }
 
 pub(super) fn given<const N: usize>(pairs: [(&str, Option<String>); N]) -> Pairs {

@@ -98,7 +98,7 @@ fn listen() -> Result<Stop> {
 fn read(argument: &str, options: &[String]) -> Result<(String, Box<dyn System>)> {
     let (kind, mut pairs) = system::from_argument(argument);
     pairs.extend(super::subject::split_all(options, "--option")?);
-    let part = DraftPart { kind: kind.clone(), options: pairs };
+    let part = DraftPart { kind: kind.clone(), options: pairs, ..DraftPart::default() };
     // A plan needs a workload; it is not used here.
     let workload =
         DraftPart { kind: "sysbench/oltp_point_select".to_owned(), ..DraftPart::default() };

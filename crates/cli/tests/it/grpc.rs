@@ -75,6 +75,24 @@ fn a_grpc_server_answers_messages_in_json_over_shared_connections() {
 }
 
 #[test]
+fn answers_in_gzip_are_read_and_the_longest_answer_is_an_option() {
+    let (sandbox, server) = (Sandbox::new(), Server::start(&[]));
+    let message = format!("--option=message={{\"msg\": \"{}\"}}", "hello ".repeat(1_000));
+    let url = server.url("127.0.0.1", "SayHello");
+    for compression in ["--option=compression=none", "--option=compression=gzip"] {
+        let options = [message.as_str(), "--events=300", compression];
+        let trial = report(&mut bench(&sandbox, &url, &options))["trials"][0].clone();
+        assert_eq!(trial["transactions"], 300, "{trial}");
+        assert_eq!(trial["errors"], Value::Array(vec![]), "{trial}");
+    }
+    let options = [message.as_str(), "--events=30", "--option=answer_limit=1KiB"];
+    let output = bench(&sandbox, &url, &options).output().unwrap();
+    let told = both(&output);
+    assert!(told.contains("more than the 1024 that are accepted: raise `answer_limit`"), "{told}");
+    assert!(!told.contains("the framework answered with RESOURCE_EXHAUSTED"), "{told}");
+}
+
+#[test]
 fn a_message_with_parts_is_another_one_in_each_call_of_a_grpc_server() {
     let (sandbox, server) = (Sandbox::new(), Server::start(&["--fail-on=1"]));
     let bench = |message: &str, clients: &str| {
@@ -161,9 +179,9 @@ fn a_method_or_a_message_that_a_grpc_server_does_not_have_is_refused_before_the_
 
 #[test]
 fn errors_of_a_grpc_server_and_time_outs_are_counted_apart() {
-    let (sandbox, server) =
-        (Sandbox::new(), Server::start(&["--fail-on=bad", "--silent-on=quiet"]));
-    for (text, key) in [("bad", ("framework", "UNKNOWN")), ("quiet", ("timeout", ""))] {
+    let (sandbox, server) = (Sandbox::new(), Server::start(&["--fail-on=1", "--silent-on=quiet"]));
+    let failing = "${random(1, 2)}";
+    for (text, key) in [(failing, ("framework", "UNKNOWN")), ("quiet", ("timeout", ""))] {
         let message = format!("--option=message={{\"msg\": \"{text}\"}}");
         let options = [&message, "--time=1s", "--query-timeout=200ms"];
         let output =

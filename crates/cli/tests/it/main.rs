@@ -52,6 +52,8 @@ mod record_faults;
 mod relay;
 mod rounds;
 mod rpc_faults;
+mod rpc_mistakes;
+mod rpc_renewal;
 mod rpc_tls;
 mod sandbox;
 mod secrets;

@@ -11,7 +11,7 @@ const PASSWORD: &str = "pass-word-4711";
 /// A value that is in the environment of the first dyno process when it begins.
 const GIVEN: &str = "given-word-4712";
 
-fn files_below(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
+pub(crate) fn files_below(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() { files_below(&path, found) } else { found.push(path) }

@@ -69,7 +69,7 @@ fn unix(path: &Path) -> Address {
 }
 
 fn look_up(host: &Host) -> Result<Address, Failure> {
-    Address::look_up(&host.name, host.port.unwrap_or(PORT), host.with_port(PORT))
+    Address::look_up(&host.name, host.port.unwrap_or(PORT), &host.with_port(PORT))
 }
 
 fn read_option_file(path: Option<&Path>) -> Result<OptionFile, Failure> {

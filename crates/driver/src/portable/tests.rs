@@ -64,7 +64,8 @@ fn a_service_is_the_same_on_another_machine() {
     let folder = tempfile::tempdir().unwrap();
     let ssl = write_certificate(folder.path());
     let plain = Service::resolve(Protocol::Grpc, "grpc://127.0.0.1:7,127.0.0.1:8/a.B/C").unwrap();
-    for service in [plain.clone(), plain.encrypted(&ssl).unwrap()] {
+    let named = Service { authority: Some("a.internal:7".to_owned()), ..plain.clone() };
+    for service in [plain.clone(), plain.encrypted(&ssl).unwrap(), named] {
         let (portable, secrets) = service.portable();
         let (read, bytes) = through_bytes(&portable);
         assert!(!has(&bytes, b"PRIVATE KEY"));
@@ -75,6 +76,7 @@ fn a_service_is_the_same_on_another_machine() {
             (service.to_string(), service.endpoints())
         );
         assert_eq!(again.tls.is_some(), service.tls.is_some());
+        assert_eq!(again.authority, service.authority);
     }
 }
 

@@ -18,6 +18,18 @@ pub(super) struct ServiceError {
     pub(super) class: ErrorClass,
     pub(super) code: String,
     pub(super) message: String,
+    pub(super) origin: Origin,
+}
+
+/// Where the error of a call comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// The service answered with it.
+    Service,
+    /// The service has certainly not begun the call, so that it can be sent again.
+    NotBegun,
+    /// dyno does not accept the answer.
+    Dyno,
 }
 
 /// The peer broke the protocol.

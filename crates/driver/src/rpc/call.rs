@@ -42,6 +42,19 @@ pub enum ContentType {
     Bytes = 4,
 }
 
+/// How messages of gRPC are compressed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Compression {
+    /// Requests are not. Compressed answers are read, but not asked for.
+    #[default]
+    None,
+    /// Requests are, with gzip, and answers are asked to be.
+    Gzip,
+}
+
+/// The longest answer of gRPC that is accepted by default: the limit of its own clients.
+pub const GRPC_ANSWER_BYTES_MAX: usize = 4 << 20;
+
 /// The parts of a request that are the same for all calls of a load.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
@@ -55,4 +68,22 @@ pub struct Call {
     pub caller: String,
     /// The length of answers of the fixed-size protocol, bytes.
     pub answer_bytes: usize,
+    /// The compression of gRPC messages.
+    pub compression: Compression,
+    /// The longest answer of gRPC that is accepted, bytes on the wire.
+    pub answer_bytes_max: usize,
+}
+
+impl Default for Call {
+    fn default() -> Self {
+        Self {
+            method: None,
+            metadata: Vec::new(),
+            content_type: ContentType::default(),
+            caller: String::new(),
+            answer_bytes: 1,
+            compression: Compression::default(),
+            answer_bytes_max: GRPC_ANSWER_BYTES_MAX,
+        }
+    }
 }

@@ -37,5 +37,6 @@ pub(super) fn call() -> Call {
         content_type: ContentType::Protobuf,
         caller: "trpc.client.eab.service".to_owned(),
         answer_bytes: 27,
+        ..Call::default()
     }
 }

@@ -9,9 +9,6 @@ use super::trpc::TrpcCodec;
 use super::{Call, Protocol, Service};
 use crate::{Address, Timeouts};
 
-/// The longest answer of gRPC that is accepted: the limit of its own clients.
-const ANSWER_BYTES_MAX: usize = 4 << 20;
-
 /// A codec: requests to bytes, and bytes to answers.
 pub(super) enum Codec {
     Tcp(TcpCodec),
@@ -36,8 +33,9 @@ impl Codec {
             Protocol::Grpc => {
                 let head = service.request_head(address, call, timeouts);
                 let head = head.map_err(|fault| LinkFault::Ended(fault.to_string()))?;
-                let answer_bytes_max = ANSWER_BYTES_MAX;
-                let settings = grpc::Settings { head, answer_bytes_max, keeps_answers: false };
+                let Call { answer_bytes_max, compression, .. } = *call;
+                let settings =
+                    grpc::Settings { head, answer_bytes_max, compression, keeps_answers: false };
                 Self::Grpc(Box::new(GrpcCodec::new(&Arc::new(settings))?))
             }
         })
@@ -99,6 +97,14 @@ impl Codec {
                 codec.forget(id);
                 false
             }
+        }
+    }
+
+    /// Whether the peer has announced the end of the connection, finishes what it has begun, and takes no more calls.
+    pub(super) fn is_ending(&self) -> bool {
+        match self {
+            Self::Tcp(_) | Self::Trpc(_) => false,
+            Self::Grpc(codec) => codec.is_ending(),
         }
     }
 

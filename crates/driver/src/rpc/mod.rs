@@ -14,6 +14,7 @@ mod connection;
 mod fuzz;
 mod grpc;
 mod ids;
+mod names;
 mod schema;
 mod service;
 mod slot;
@@ -24,7 +25,7 @@ mod tests;
 mod trpc;
 mod url;
 
-pub use call::{Call, ContentType, Method};
+pub use call::{Call, Compression, ContentType, GRPC_ANSWER_BYTES_MAX, Method};
 pub use connection::Connection;
 pub use schema::{Schema, SchemaFault, UnaryMethod};
 pub use service::{Protocol, Service};

@@ -8,7 +8,8 @@ use net::{Endpoint, Handle, Stream};
 use serde::{Deserialize, Serialize};
 
 use super::grpc::{RequestFault, RequestHead, RequestParts};
-use super::{Call, Method, trpc};
+use super::{Call, Method, names, trpc};
+use crate::address::host_of_name;
 use crate::limits::{self, Footprint};
 use crate::{Address, Demand, ServerLimits, Shortage, Timeouts, Tls};
 
@@ -59,12 +60,14 @@ impl Protocol {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Service {
     pub protocol: Protocol,
-    /// At least one; connection `i` goes to address `i % n`.
+    /// At least one; connection `i` goes to address `i % n`. A name with several addresses is here with each of them.
     pub addresses: Vec<Address>,
     /// The method that is called unless the workload names another.
     pub method: Option<Method>,
     /// The encryption of connections, from their first byte on; `None` for none.
     pub tls: Option<Tls>,
+    /// The name by which requests and the handshake of TLS call the service, in place of that of its address.
+    pub authority: Option<String>,
 }
 
 impl Service {
@@ -76,8 +79,8 @@ impl Service {
         self.addresses.iter().map(|address| address.endpoint.clone()).collect()
     }
 
-    /// Connects to every address once. Returns settings for the record: the encryption of connections to the first
-    /// address, and what it protects against.
+    /// Connects once to every name, at one of its addresses. Returns settings for the record: the encryption of connections
+    /// to the first address, what it protects against, and the addresses of names that have several.
     ///
     /// # Errors
     /// When one cannot be reached, with what to do about it.
@@ -87,13 +90,35 @@ impl Service {
         timeouts: Timeouts,
     ) -> Result<Vec<(String, String)>, Failure> {
         let mut settings = Vec::new();
-        for address in &self.addresses {
-            let stream = self.connect(address, handle, timeouts).await?;
+        for addresses in self.addresses.chunk_by(|one, next| one.name == next.name) {
+            let (stream, _) = self.connect_to_any(addresses, handle, timeouts).await?;
             if settings.is_empty() {
                 settings = self.protection(&stream);
             }
         }
+        settings.extend(names::several(&self.addresses));
         Ok(settings)
+    }
+
+    /// Connects to the first of these addresses where that succeeds.
+    ///
+    /// # Errors
+    /// Those of the last one.
+    pub(super) async fn connect_to_any(
+        &self,
+        addresses: &[Address],
+        handle: &Handle,
+        timeouts: Timeouts,
+    ) -> Result<(Stream, Address), Failure> {
+        let message = "no address to connect to: give one in the URL";
+        let mut failure = Failure::new(ErrorClass::Connection, "", message);
+        for address in addresses {
+            match self.connect(address, handle, timeouts).await {
+                Ok(stream) => return Ok((stream, address.clone())),
+                Err(last) => failure = last,
+            }
+        }
+        Err(failure)
     }
 
     fn protection(&self, stream: &Stream) -> Vec<(String, String)> {
@@ -117,11 +142,16 @@ impl Service {
         if let Some(tls) = &self.tls {
             let left = Duration::from_nanos(deadline.saturating_sub(handle.now()));
             let secured =
-                net::within(handle, left, stream.secure(&tls.client, address.host())).await;
+                net::within(handle, left, stream.secure(&tls.client, self.host_of(address))).await;
             let secured = secured.ok_or_else(|| no_handshake(address, timeouts.connect))?;
             secured.map_err(|error| address.lost(&error))?;
         }
         Ok(stream)
+    }
+
+    /// The host for which the certificate must be.
+    fn host_of<'a>(&'a self, address: &'a Address) -> &'a str {
+        self.authority.as_deref().map_or_else(|| address.host(), host_of_name)
     }
 
     /// Checks that requests of such calls can be written.
@@ -148,10 +178,11 @@ impl Service {
     ) -> Result<RequestHead, RequestFault> {
         RequestHead::new(RequestParts {
             is_encrypted: self.tls.is_some(),
-            host_and_port: &address.name,
+            host_and_port: self.authority.as_deref().unwrap_or(&address.name),
             path: &call.method.as_ref().map(Method::path).unwrap_or_default(),
             timeout: timeouts.query.map(deadline),
             metadata: &call.metadata,
+            compression: call.compression,
         })
     }
 
@@ -187,7 +218,9 @@ fn deadline(timeout: Duration) -> Duration {
 
 impl fmt::Display for Service {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> = self.addresses.iter().map(|address| address.name.as_str()).collect();
+        let mut names: Vec<&str> =
+            self.addresses.iter().map(|address| address.name.as_str()).collect();
+        names.dedup();
         write!(f, "{}://{}", self.protocol.name(), names.join(","))?;
         match &self.method {
             Some(method) => write!(f, "{}", method.path()),

@@ -8,6 +8,7 @@ use measure::{ErrorClass, Failure, Traffic};
 use net::Timeout;
 
 use super::connection::Shared;
+use super::state::{CallFailure, RequestPlace};
 
 /// One client's place on a connection: at most one call of it is in flight. It belongs to one future.
 pub struct Slot {
@@ -16,20 +17,32 @@ pub struct Slot {
     timeout: Option<Timeout>,
     /// The number of the byte after the current request.
     request_end: u64,
+    /// The number of the link of the current call.
+    link: u64,
+    /// Whether the service may have begun the last call.
+    was_begun: bool,
 }
 
 impl Slot {
     pub(super) fn new(shared: Rc<Shared>, index: usize) -> Self {
         let timeout = shared.timeouts.query.map(|bound| Timeout::new(&shared.handle, bound));
-        Self { shared, index, timeout, request_end: 0 }
+        Self { shared, index, timeout, request_end: 0, link: 0, was_begun: false }
     }
 
-    /// Waits until there is a connection, of which one attempt is made.
+    /// Waits until there is a connection, of which one attempt is made. Returns whether this is the first slot to be told
+    /// of it, so that each connection can be counted once.
     ///
     /// # Errors
     /// When the service cannot be reached, with what to do about it.
-    pub async fn connect(&self) -> Result<(), Failure> {
+    pub async fn connect(&self) -> Result<bool, Failure> {
         self.shared.connect(self.index).await
+    }
+
+    /// Whether the service may have begun the call that has failed last. If not, it can be sent again, on another
+    /// connection if this one is gone: the server had closed it before, refused the call's stream, or announced the end of
+    /// the connection before it began with the call (gRFC A6; RFC 9113, sections 6.8 and 8.7).
+    pub fn was_begun(&self) -> bool {
+        self.was_begun
     }
 
     pub fn is_connected(&self) -> bool {
@@ -55,16 +68,19 @@ impl Slot {
     fn send(&mut self, body: &[u8]) -> Result<(), Failure> {
         let shared = &self.shared;
         let mut link = shared.link.borrow_mut();
+        self.was_begun = link.is_some() || shared.take_untold();
         let Some(link) = link.as_mut() else { return Err(shared.last_failure()) };
         if let Some(failure) = &link.given_up {
             return Err(failure.clone());
         }
-        let Some(id) = shared.calls.borrow_mut().begin(self.index) else {
+        let place = RequestPlace { link: link.number, begin: link.out.end() };
+        let Some(id) = shared.calls.borrow_mut().begin(self.index, place) else {
             return Err(shared.last_failure());
         };
         link.codec.encode(id, body, &mut link.out.bytes);
         self.request_end = link.out.end();
-        shared.has_work.wake();
+        self.link = link.number;
+        link.has_work.wake();
         if let Some(timeout) = &self.timeout {
             timeout.begin();
         }
@@ -74,11 +90,12 @@ impl Slot {
     #[inline]
     fn poll_answer(&mut self) -> Poll<Result<(), Failure>> {
         loop {
-            if let Some(result) = self.shared.calls.borrow_mut().take(self.index) {
+            let taken = self.shared.calls.borrow_mut().take(self.index);
+            if let Some(result) = taken {
                 if let Some(timeout) = &self.timeout {
                     timeout.end();
                 }
-                return Poll::Ready(result);
+                return Poll::Ready(result.map_err(|failed| self.failed(failed)));
             }
             if self.timeout.as_ref().is_some_and(Timeout::is_over) {
                 return Poll::Ready(Err(self.time_out()));
@@ -89,23 +106,31 @@ impl Slot {
         }
     }
 
+    #[cold]
+    fn failed(&mut self, CallFailure { failure, was_begun }: CallFailure) -> Failure {
+        self.was_begun = was_begun;
+        failure
+    }
+
     /// The answer may still come. A connection on which the request itself has not left is given up.
     #[cold]
     fn time_out(&mut self) -> Failure {
-        let Self { shared, index, timeout, request_end } = self;
+        let Self { shared, index, timeout, request_end, link, .. } = self;
         let bound = timeout.as_ref().map(Timeout::bound).unwrap_or_default();
-        let mut link = shared.link.borrow_mut();
-        let can_go_on = shared.calls.borrow_mut().time_out(*index, link.as_mut());
-        let has_left = link.as_ref().is_none_or(|it| it.out.has_left(*request_end));
-        drop(link);
-        // What cancels the call is to be sent.
-        shared.has_work.wake();
+        let (can_go_on, has_left) = shared.with_link(*link, |mut link| {
+            let can_go_on = shared.calls.borrow_mut().time_out(*index, link.as_deref_mut());
+            let Some(link) = link else { return (can_go_on, true) };
+            // What cancels the call is to be sent.
+            link.has_work.wake();
+            (can_go_on, link.out.has_left(*request_end))
+        });
         if !has_left {
-            shared.give_up(&format!(
-                "the server has not read a request within {bound:?}, the query time-out"
-            ));
+            let reason =
+                format!("the server has not read a request within {bound:?}, the query time-out");
+            shared.give_up(*link, &reason);
         } else if !can_go_on {
-            shared.give_up("too many requests were never answered: the connection is given up");
+            let reason = "too many requests were never answered: the connection is given up";
+            shared.give_up(*link, reason);
         }
         let message = format!("no answer within {bound:?}, the query time-out");
         Failure::new(ErrorClass::Timeout, "", message)
@@ -115,7 +140,7 @@ impl Slot {
 impl Drop for Slot {
     fn drop(&mut self) {
         // A call that is dropped in flight is like one that timed out: its answer may still come.
-        let mut link = self.shared.link.borrow_mut();
-        self.shared.calls.borrow_mut().drop_call(self.index, link.as_mut());
+        let Self { shared, index, link, .. } = self;
+        shared.with_link(*link, |link| shared.calls.borrow_mut().drop_call(*index, link));
     }
 }

@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 
 use measure::{ErrorClass, Failure};
+use net::Signal;
 
-use super::answer::{Answer, Malformed, ServiceError};
+use super::answer::{Answer, Malformed, Origin, ServiceError};
 use super::codec::Codec;
 use super::ids::Ids;
 
@@ -23,12 +24,28 @@ pub(super) struct Calls {
 pub(super) struct SlotCall {
     id: u32,
     state: CallState,
+    place: RequestPlace,
+}
+
+/// Where a request was written.
+#[derive(Clone, Copy, Default)]
+pub(super) struct RequestPlace {
+    /// The number of the link.
+    pub(super) link: u64,
+    /// The number of the link's first byte that may be one of the request.
+    pub(super) begin: u64,
 }
 
 pub(super) enum CallState {
     Idle,
     InFlight,
-    Answered(Result<(), Failure>),
+    Answered(Result<(), CallFailure>),
+}
+
+pub(super) struct CallFailure {
+    pub(super) failure: Failure,
+    /// False when the service has certainly not begun the call.
+    pub(super) was_begun: bool,
 }
 
 /// The bytes to send on a connection.
@@ -52,7 +69,12 @@ impl Outgoing {
 
     /// Whether the kernel has accepted all bytes before number `end`.
     pub(super) fn has_left(&self, end: u64) -> bool {
-        self.before + self.sent as u64 >= end
+        self.left() >= end
+    }
+
+    /// How many bytes the kernel has accepted.
+    pub(super) fn left(&self) -> u64 {
+        self.before + self.sent as u64
     }
 
     /// Forgets bytes that were sent. While a server reads too slowly, that is done when they are at least half of all,
@@ -75,15 +97,17 @@ impl Outgoing {
 impl Calls {
     pub(super) fn new(name: String, slots: usize) -> Self {
         let ids = Ids::new(slots);
-        let slot = |index| SlotCall { id: ids.first(index), state: CallState::Idle };
+        let place = RequestPlace::default();
+        let slot = |index| SlotCall { id: ids.first(index), state: CallState::Idle, place };
         Self { ids, name, slots: (0..slots).map(slot).collect(), timed_out: HashSet::new() }
     }
 
-    /// Begins a call of a slot, and returns its id; `None` when answers to calls of all of its ids may still come.
+    /// Begins a call of a slot, whose request is written there, and returns its id; `None` when answers to calls of all
+    /// of its ids may still come.
     #[inline]
-    pub(super) fn begin(&mut self, slot: usize) -> Option<u32> {
+    pub(super) fn begin(&mut self, slot: usize, place: RequestPlace) -> Option<u32> {
         let id = self.free_id(slot)?;
-        self.slots[slot] = SlotCall { id, state: CallState::InFlight };
+        self.slots[slot] = SlotCall { id, state: CallState::InFlight, place };
         Some(id)
     }
 
@@ -103,7 +127,7 @@ impl Calls {
 
     /// Takes the result of a slot's call, if there is one.
     #[inline]
-    pub(super) fn take(&mut self, slot: usize) -> Option<Result<(), Failure>> {
+    pub(super) fn take(&mut self, slot: usize) -> Option<Result<(), CallFailure>> {
         let state = &mut self.slots[slot].state;
         if matches!(state, CallState::InFlight) {
             return None;
@@ -157,29 +181,52 @@ impl Calls {
         }
     }
 
-    /// The connection is gone: all calls in flight fail. Calls `wake` for each.
-    pub(super) fn fail_all(&mut self, failure: &Failure, mut wake: impl FnMut(usize)) {
+    /// A link is gone: all calls in flight on it fail. Calls `wake` for each.
+    pub(super) fn fail_all(&mut self, end: &LinkEnd, mut wake: impl FnMut(usize)) {
         self.timed_out.clear();
         for (index, call) in self.slots.iter_mut().enumerate() {
-            if matches!(call.state, CallState::InFlight) {
-                call.state = CallState::Answered(Err(failure.clone()));
+            if matches!(call.state, CallState::InFlight) && call.place.link == end.link {
+                let was_begun = end.unsent_from.is_none_or(|unsent| call.place.begin < unsent);
+                let failure = end.failure.clone();
+                call.state = CallState::Answered(Err(CallFailure { failure, was_begun }));
                 wake(index);
             }
         }
     }
 }
 
+/// The end of a link.
+pub(super) struct LinkEnd {
+    pub(super) link: u64,
+    pub(super) failure: Failure,
+    /// The number of the first byte that has not left, when calls whose requests have not left can be sent again on
+    /// another link.
+    pub(super) unsent_from: Option<u64>,
+}
+
 #[cold]
-fn refused(name: &str, error: &ServiceError) -> Failure {
-    let ServiceError { class, code, message } = error;
-    let who = if *class == ErrorClass::Function { "the method" } else { "the framework" };
-    Failure::new(*class, code.clone(), format!("{name}: {message} ({who} answered with {code})"))
+fn refused(name: &str, error: &ServiceError) -> CallFailure {
+    let ServiceError { class, code, message, origin } = error;
+    let who = match (origin, class) {
+        (Origin::Service, ErrorClass::Function) => "the method answered with ",
+        (Origin::Service, _) => "the framework answered with ",
+        _ => "",
+    };
+    let was_begun = *origin != Origin::NotBegun;
+    let message = format!("{name}: {message} ({who}{code})");
+    CallFailure { failure: Failure::new(*class, code.clone(), message), was_begun }
 }
 
 /// What an established connection holds.
 pub(super) struct Link {
+    /// Which of the links it is that the connection has had, from 1.
+    pub(super) number: u64,
     pub(super) codec: Codec,
     pub(super) out: Outgoing,
+    /// Whether the peer has sent anything.
+    pub(super) has_heard: bool,
     /// Why it is about to be closed; no call begins on it then.
     pub(super) given_up: Option<Failure>,
+    /// There are requests to send, or it is to be given up.
+    pub(super) has_work: Signal,
 }

@@ -1,6 +1,7 @@
 //! Connections to peers that follow a script, and the limits of what a connection remembers.
 
 mod phases;
+mod renewal;
 
 use std::future::{Future, poll_fn};
 use std::io::{Read as _, Write as _};
@@ -15,12 +16,13 @@ use measure::{ErrorClass, Failure};
 use net::{Clock, Handle, Runtime, Signal};
 
 use super::answer::Answer;
-use super::state::{Calls, Outgoing};
+use super::state::{Calls, LinkEnd, Outgoing, RequestPlace};
 use super::{Call, Connection, ContentType, Method, Protocol, Service, Slot};
 use crate::Timeouts;
 
 /// A time-out that no busy machine reaches by chance with a peer that answers.
 const LONG: Duration = Duration::from_secs(100);
+const PLACE: RequestPlace = RequestPlace { link: 0, begin: 0 };
 /// A time-out that passes.
 const SHORT: Duration = Duration::from_millis(100);
 
@@ -57,6 +59,7 @@ fn connection(
         content_type: ContentType::Bytes,
         caller: String::new(),
         answer_bytes,
+        ..Call::default()
     };
     let timeouts = Timeouts { query: Some(query), ..Timeouts::default() };
     Connection::new(handle, &Arc::new(service), &call.into(), timeouts, (0, 2))
@@ -352,13 +355,13 @@ fn answered(calls: &mut Calls, id: u32) -> Result<Option<usize>, String> {
 #[test]
 fn an_answer_and_a_time_out_at_the_same_moment_count_once() {
     let mut calls = Calls::new("a".to_owned(), 2);
-    let id = calls.begin(0).unwrap();
+    let id = calls.begin(0, PLACE).unwrap();
     assert_eq!(answered(&mut calls, id), Ok(Some(0)));
-    assert_eq!(calls.take(0), Some(Ok(())));
-    let id = calls.begin(0).unwrap();
+    assert_eq!(calls.take(0).map(|it| it.is_ok()), Some(true));
+    let id = calls.begin(0, PLACE).unwrap();
     assert!(calls.time_out(0, None));
     assert_eq!(answered(&mut calls, id), Ok(None));
-    assert_eq!(calls.take(0), None);
+    assert!(calls.take(0).is_none());
     assert!(answered(&mut calls, id).is_err(), "a late answer comes once");
 }
 
@@ -367,14 +370,14 @@ fn a_slot_whose_ids_are_all_without_an_answer_gives_the_connection_up() {
     // The last slots have two ids each.
     let (slot, other) = (999_999, 999_998);
     let mut calls = Calls::new(String::new(), 1_000_000);
-    let first = calls.begin(slot).unwrap();
+    let first = calls.begin(slot, PLACE).unwrap();
     assert!(calls.time_out(slot, None));
-    let second = calls.begin(slot).unwrap();
+    let second = calls.begin(slot, PLACE).unwrap();
     assert!(first != second && !calls.time_out(slot, None));
-    assert_eq!(calls.begin(slot), None);
-    assert!(calls.begin(other).is_some(), "others have ids of their own");
+    assert_eq!(calls.begin(slot, PLACE), None);
+    assert!(calls.begin(other, PLACE).is_some(), "others have ids of their own");
     assert_eq!(answered(&mut calls, first), Ok(None));
-    assert_eq!(calls.begin(slot), Some(first));
+    assert_eq!(calls.begin(slot, PLACE), Some(first));
 }
 
 #[test]
@@ -382,13 +385,14 @@ fn the_number_of_remembered_calls_is_bounded() {
     let mut calls = Calls::new(String::new(), 70_000);
     let remembered = (0..70_000)
         .take_while(|&slot| {
-            calls.begin(slot).unwrap();
+            calls.begin(slot, PLACE).unwrap();
             calls.time_out(slot, None)
         })
         .count();
     assert_eq!(remembered, 65_535);
-    calls.fail_all(&Failure::new(ErrorClass::Connection, "", "given up"), |_| {});
-    calls.begin(0).unwrap();
+    let failure = Failure::new(ErrorClass::Connection, "", "given up");
+    calls.fail_all(&LinkEnd { link: 0, failure, unsent_from: None }, |_| {});
+    calls.begin(0, PLACE).unwrap();
     assert!(calls.time_out(0, None), "a new connection remembers none");
 }
 
@@ -405,4 +409,17 @@ fn a_server_that_always_lags_behind_does_not_fill_the_memory() {
         assert!(out.has_left(sent * 1_000) && !out.has_left(sent * 1_000 + 1));
     }
     assert!(out.bytes.capacity() < 1_000_000, "{} bytes", out.bytes.capacity());
+}
+
+#[test]
+fn requests_name_the_authority_in_place_of_the_address() {
+    let service = Service::named(Protocol::Grpc, "grpc://10.0.0.1:7/a.B/C").unwrap();
+    let named = Service { authority: Some("svc.internal".to_owned()), ..service.clone() };
+    let uri = |service: &Service| {
+        let call = Call { method: service.method.clone(), ..Call::default() };
+        let head = service.request_head(&service.addresses[0], &call, Timeouts::default());
+        head.unwrap().request().uri().to_string()
+    };
+    assert_eq!(uri(&service), "http://10.0.0.1:7/a.B/C");
+    assert_eq!(uri(&named), "http://svc.internal/a.B/C");
 }

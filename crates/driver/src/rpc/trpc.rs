@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use measure::{ErrorClass, Failure};
 
 use super::Call;
-use super::answer::{Answer, Malformed, ServiceError};
+use super::answer::{Answer, Malformed, Origin, ServiceError};
 
 /// The first bytes of each frame.
 const MAGIC: [u8; 2] = [0x09, 0x30];
@@ -221,7 +221,12 @@ fn result(header: &[u8]) -> Result<Result<(), Box<ServiceError>>, Malformed> {
         _ => (ErrorClass::Framework, framework),
     };
     let message = String::from_utf8_lossy(&text[..text.len().min(TEXT_MAX)]).into_owned();
-    Ok(Err(Box::new(ServiceError { class, code: code.to_string(), message })))
+    Ok(Err(Box::new(ServiceError {
+        class,
+        code: code.to_string(),
+        message,
+        origin: Origin::Service,
+    })))
 }
 
 struct Fields<'a> {

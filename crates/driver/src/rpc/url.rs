@@ -1,8 +1,11 @@
 //! URLs of services, such as `trpc://host:8000/trpc.test.helloworld.Greeter/SayHello`.
 
-use measure::{ErrorClass, Failure};
+use std::net::Ipv4Addr;
 
-use super::{Method, Protocol, Service};
+use measure::{ErrorClass, Failure};
+use net::Endpoint;
+
+use super::{Method, Protocol, Service, names};
 use crate::url_parts::Host;
 use crate::{Address, SslOptions};
 
@@ -12,29 +15,51 @@ pub enum ServiceUrlError {
     #[error("expected a URL such as {0}://host:port{1}")]
     Scheme(&'static str, &'static str),
     /// An address without a port.
-    #[error("write each address as host:port, with an IPv6 address in brackets, as [::1]:8000")]
+    #[error(
+        "write each address as host:port with a port from 1 to 65535, and an IPv6 address in brackets, as [::1]:8000"
+    )]
     Address,
     /// The path is not a service and a method.
     #[error("the path is /service/method, such as /trpc.test.helloworld.Greeter/SayHello")]
     Path,
+    /// Options behind a `?`.
+    #[error(
+        "a service's URL has no options behind `?`: give them beside `url`, as `ssl_mode`, or with --system-option"
+    )]
+    Options,
     /// A path where the protocol has no methods.
     #[error("this protocol has no methods: leave the path out")]
     NoPath,
 }
 
 impl Service {
-    /// Reads the URL of a service of this protocol and looks up its hosts.
+    /// Reads the URL of a service of this protocol and looks up all addresses of its hosts.
     ///
     /// # Errors
     /// What is wrong with the URL, or a host that is not known.
     pub fn resolve(protocol: Protocol, url: &str) -> Result<Self, Failure> {
         let (hosts, method) = parse(protocol, url)
             .map_err(|error| Failure::new(ErrorClass::Connection, "", error.to_string()))?;
-        let addresses = hosts
-            .iter()
-            .map(|(host, port)| Address::look_up(&host.name, *port, host.with_port(*port)))
-            .collect::<Result<_, _>>()?;
-        Ok(Self { protocol, addresses, method, tls: None })
+        let mut addresses = Vec::new();
+        for (host, port) in hosts {
+            let found = Address::look_up_all(&host.name, port, &host.with_port(port))?;
+            addresses.extend(names::of_first_family(found));
+        }
+        Ok(Self { protocol, addresses, method, tls: None, authority: None })
+    }
+
+    /// Reads the URL of a service without a look-up of its hosts: the service has their names, but not where they are.
+    ///
+    /// # Errors
+    /// What is wrong with the URL.
+    pub fn named(protocol: Protocol, url: &str) -> Result<Self, ServiceUrlError> {
+        let (hosts, method) = parse(protocol, url)?;
+        let address = |(host, port): (Host, u16)| Address {
+            name: host.with_port(port),
+            endpoint: Endpoint::Tcp((Ipv4Addr::UNSPECIFIED, port).into()),
+        };
+        let addresses = hosts.into_iter().map(address).collect();
+        Ok(Self { protocol, addresses, method, tls: None, authority: None })
     }
 
     /// The same service, with connections that are encrypted as these options say.
@@ -65,6 +90,9 @@ pub(super) fn parse(protocol: Protocol, url: &str) -> Result<Parts, ServiceUrlEr
     let (scheme, rest) = url.split_once("://").ok_or_else(wrong)?;
     if scheme != protocol.name() {
         return Err(wrong());
+    }
+    if rest.contains('?') {
+        return Err(ServiceUrlError::Options);
     }
     let (hosts, path) = match rest.split_once('/') {
         Some((hosts, path)) => (hosts, path),
@@ -111,15 +139,17 @@ mod tests {
             trpc("trpc://::1:80/b/c"),
             trpc("trpc://a:1/b"),
             trpc("trpc://a:1/b/c/d"),
+            trpc("trpc://a:1/b/c?ssl-mode=REQUIRED"),
             wrong(Protocol::Tcp { announces: false }, "tcp://a:1/b"),
         ];
         insta::assert_snapshot!(texts.join("\n"), @"
         expected a URL such as trpc://host:port/service/method
-        write each address as host:port, with an IPv6 address in brackets, as [::1]:8000
-        write each address as host:port, with an IPv6 address in brackets, as [::1]:8000
-        write each address as host:port, with an IPv6 address in brackets, as [::1]:8000
+        write each address as host:port with a port from 1 to 65535, and an IPv6 address in brackets, as [::1]:8000
+        write each address as host:port with a port from 1 to 65535, and an IPv6 address in brackets, as [::1]:8000
+        write each address as host:port with a port from 1 to 65535, and an IPv6 address in brackets, as [::1]:8000
         the path is /service/method, such as /trpc.test.helloworld.Greeter/SayHello
         the path is /service/method, such as /trpc.test.helloworld.Greeter/SayHello
+        a service's URL has no options behind `?`: give them beside `url`, as `ssl_mode`, or with --system-option
         this protocol has no methods: leave the path out
         ");
     }

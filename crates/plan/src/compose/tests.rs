@@ -8,7 +8,7 @@ fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 fn part(kind: &str, options: &[(&str, &str)]) -> DraftPart {
-    DraftPart { kind: kind.to_owned(), options: pairs(options) }
+    DraftPart { kind: kind.to_owned(), options: pairs(options), ..DraftPart::default() }
 }
 
 fn example() -> Draft {

@@ -1,10 +1,12 @@
 //! Finds secrets by their place in a text.
 
+mod headers;
 mod quotes;
 mod sql;
 
 use std::ops::Range;
 
+pub(crate) use headers::metadata_secret;
 use quotes::{end_of_quoted, fence};
 
 use super::names::{is_switch, names_secret};
@@ -25,6 +27,8 @@ pub(crate) fn in_places(text: &str, extent: Extent) -> Vec<Range<usize>> {
     found.extend(secret_values(text, extent));
     found.extend(secret_arguments(text));
     found.extend(sql::passwords(text));
+    found.extend(headers::in_metadata(text, extent));
+    found.extend(headers::in_lines(text));
     found.retain(|range| !range.is_empty());
     found
 }
@@ -114,8 +118,13 @@ pub(super) fn values_after(text: &str, from: usize, extent: Extent) -> Vec<Range
         Extent::Text => c.is_whitespace() || "&,;}\"'`".contains(c),
         Extent::Word => in_query && c == '&',
     };
-    let end = text[start..].find(stops).unwrap_or(text[start..].len());
-    one(text, start..start + end)
+    let to_stop = |from: usize| from + text[from..].find(stops).unwrap_or(text[from..].len());
+    let mut end = to_stop(start);
+    // The credentials of HTTP follow the name of their scheme: `authorization=Bearer SECRET`.
+    if headers::is_scheme(&text[start..end]) && text[end..].starts_with(' ') {
+        end = to_stop(end + 1);
+    }
+    one(text, start..end)
 }
 
 /// A value that is not only a switch.

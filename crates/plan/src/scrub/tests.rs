@@ -80,6 +80,34 @@ fn values_of_secret_keys_are_blanked() {
 }
 
 #[test]
+fn values_of_secret_headers_are_blanked() {
+    for (text, clean) in [
+        ("metadata = \"authorization: Basic YWRt==\"", "metadata = \"authorization: ***\""),
+        ("metadata = [\"a=b\", \"jwt=x.y\"]\nx = 1", "metadata = [\"a=b\", \"jwt=***\"]\nx = 1"),
+        ("metadata = ['session-id=p q', 'x-b3=1']", "metadata = ['session-id=***', 'x-b3=1']"),
+        ("{\"metadata\": [\"Auth: p q\"], \"x\": 1}", "{\"metadata\": [\"Auth: ***\"], \"x\": 1}"),
+        (r#"is "metadata = [\"X-Key=p q\"]", not"#, r#"is "metadata = [\"X-Key=***\"]", not"#),
+        ("-o 'metadata=signature=p,q r' -o x=1", "-o 'metadata=signature=***' -o x=1"),
+        ("metadata = \"authorization Basic p==\"", "metadata = \"authorization ***\""),
+        ("the key `authorization: Basic YWRt` is", "the key `authorization: ***` is"),
+        ("Proxy-Authorization:Bearer a b\nx", "Proxy-Authorization:***\nx"),
+        ("Set-Cookie: a=b; c=d", "Set-Cookie: ***"),
+        ("curl -H 'x-api-key: p q' h", "curl -H 'x-api-key: ***' h"),
+        ("authorization=Bearer p q", "authorization=*** q"),
+        ("grpc://auth-token:8000/a.B/C", "grpc://auth-token:8000/a.B/C"),
+        ("the session-store: it is up", "the session-store: it is up"),
+        ("metadata = \"baggage=k1=v1,k2=v2\"", "metadata = \"baggage=k1=v1,k2=v2\""),
+        ("ssl_key = \"c.key\"", "ssl_key = \"c.key\""),
+    ] {
+        assert_eq!(scrub(text), clean);
+        assert_eq!(scrub(clean), clean);
+    }
+    let words = ["-o", "metadata=authorization: Basic YWRt,x y", "-ometadata=x-trace=a b"];
+    let clean = ["-o", "metadata=authorization: ***", "-ometadata=x-trace=a b"];
+    assert_eq!(scrub_words(&words.map(str::to_owned)), clean);
+}
+
+#[test]
 fn error_positions_follow_scrubbed_text() {
     let text = "url = \"m://u:secret@h\"\nkind = 4";
     let clean = scrub(text);
@@ -204,10 +232,13 @@ fn secrets_of_a_plan_are_collected_and_blanked_everywhere() {
         env = { ROOT_PASSWORD = "gathered \" 2" }
         arguments = ["--token", "gathered-3", "--auth=mysql://u:gathered-4@h"]
         password_file = "gathered-file"
+        [workloads.c]
+        metadata = ["session-id: gathered-5", "x-trace=kept-in-clear"]
     "#;
     let source = crate::fuzz::source(text);
     let secrets = source.secrets();
-    let wanted = ["gathered%2D1", "gathered-1", "gathered \" 2", "gathered-4", "gathered-3"];
+    let wanted =
+        ["gathered%2D1", "gathered-1", "gathered \" 2", "gathered-4", "gathered-3", "gathered-5"];
     assert_eq!(secrets, wanted);
     source.hide_secrets();
     assert!(!format!("{:?}", known::hidden()).contains("gathered"), "only hashes are kept");

@@ -76,6 +76,10 @@ impl System for Echo {
         Offer::Calls
     }
 
+    fn service(&self) -> Option<Service> {
+        Some(service(self.protocol, 0))
+    }
+
     fn start(
         &self,
         scratch: &Path,
@@ -102,7 +106,7 @@ fn service(protocol: Protocol, port: u16) -> Service {
         name: "SayHello".to_owned(),
     });
     let addresses = vec![Address { name: address.to_string(), endpoint: Endpoint::Tcp(address) }];
-    Service { protocol, addresses, method, tls: None }
+    Service { protocol, addresses, method, tls: None, authority: None }
 }
 
 impl EchoProcess {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use driver::Timeouts;
+use driver::rpc::Service;
 use measure::Identity;
 use plan::declared::{Choice, Named, Number, Time, choice, named, number, time};
 use plan::{OptionReader, Options, Problem};
@@ -172,6 +173,11 @@ impl System for Managed {
             Some(_) => None,
             None => self.server.build_to_come(self.goamd64.as_deref()),
         }
+    }
+
+    fn service(&self) -> Option<Service> {
+        // Its port is not known yet.
+        self.server.service(1).ok()
     }
 
     fn provide(&self, listener: &mut ProgressListener<'_>) -> anyhow::Result<()> {

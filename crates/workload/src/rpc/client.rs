@@ -1,5 +1,7 @@
 //! One client: its calls, one after the other.
 
+use std::time::Duration;
+
 use driver::rpc::Slot;
 use engine::ClientHandle;
 use measure::{ErrorClass, Failure, OperationId, OperationKind, Traffic};
@@ -9,6 +11,8 @@ use crate::transaction_loop::{FailedTransaction, WorkloadClient, transacted};
 
 /// The only operation.
 const CALL: OperationId = OperationId(0);
+/// How often a call is sent again that the service has not begun.
+const RESENDS_MAX: usize = 5;
 
 pub(super) struct RpcClient {
     slot: Slot,
@@ -25,7 +29,40 @@ impl RpcClient {
     /// # Errors
     /// When the service cannot be reached.
     pub(super) async fn connect(&self) -> Result<(), Failure> {
-        self.slot.connect().await
+        self.slot.connect().await.map(drop)
+    }
+
+    /// Sends a call again that the service has not begun, as other clients of gRPC do: on another connection when the
+    /// server has closed this one, or once more on this one when it has refused the call there. A service that goes on so
+    /// fails the call.
+    #[cold]
+    async fn call_again(
+        &mut self,
+        handle: &mut ClientHandle,
+        mut failure: Failure,
+    ) -> Result<(), Failure> {
+        let Some(limit_ns) = handle.reconnect_limit_ns() else { return Err(failure) };
+        let mut was_refused = false;
+        for _ in 0..RESENDS_MAX {
+            if self.slot.is_connected() {
+                if std::mem::replace(&mut was_refused, true) {
+                    break;
+                }
+            } else {
+                let limit = Duration::from_nanos(limit_ns);
+                let connected = net::within(handle.net(), limit, self.slot.connect()).await;
+                let connected = connected.unwrap_or_else(|| Err(failure.clone()));
+                if connected? {
+                    handle.replaced_idle_connection();
+                }
+            }
+            let Ok(body) = self.body.bytes() else { break };
+            match self.slot.call(body).await {
+                Err(again) if !self.slot.was_begun() => failure = again,
+                result => return result,
+            }
+        }
+        Err(failure)
     }
 }
 
@@ -36,22 +73,28 @@ impl WorkloadClient for RpcClient {
 
     async fn transact(
         &mut self,
-        _handle: &mut ClientHandle,
+        handle: &mut ClientHandle,
     ) -> Result<OperationId, FailedTransaction> {
         let result = match self.body.bytes() {
-            Ok(body) => self.slot.call(body).await,
+            Ok(body) => match self.slot.call(body).await {
+                Err(failure) if !self.slot.was_begun() => {
+                    Box::pin(self.call_again(handle, failure)).await
+                }
+                result => result,
+            },
             Err(trouble) => Err(Failure::new(ErrorClass::Server, "", trouble)),
         };
         transacted(CALL, result)
     }
 
-    /// A call that timed out leaves the connection as it was.
-    fn has_lost_connection(&self, _failure: &Failure) -> bool {
-        !self.slot.is_connected()
+    /// A call that timed out leaves the connection as it was; one with an answer may have had the last of a connection
+    /// that the server has closed since.
+    fn has_lost_connection(&self, failure: &Failure) -> bool {
+        failure.key.class.breaks_connection() && !self.slot.is_connected()
     }
 
     async fn reconnect(&mut self, _handle: &ClientHandle) -> Result<(), Failure> {
-        self.slot.connect().await
+        self.connect().await
     }
 
     fn single_statement(&self) -> Option<OperationKind> {

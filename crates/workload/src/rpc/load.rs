@@ -92,13 +92,15 @@ mod tests {
 
     fn load(clients: usize, connections: usize) -> RpcLoad {
         let protocol = Protocol::Tcp { announces: false };
-        let service = Service { protocol, addresses: Vec::new(), method: None, tls: None };
+        let service =
+            Service { protocol, addresses: Vec::new(), method: None, tls: None, authority: None };
         let call = Call {
             method: None,
             metadata: Vec::new(),
             content_type: ContentType::Bytes,
             caller: String::new(),
             answer_bytes: 1,
+            ..Call::default()
         };
         let payload = (Payload::Fixed([0].into(), "of zeros"), 1);
         let size = (clients, connections);

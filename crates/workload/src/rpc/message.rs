@@ -1,7 +1,7 @@
 //! Bodies that are messages in JSON: their types are those of a `.proto` file, or of the server's reflection.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use driver::rpc::{Schema, SchemaFault, UnaryMethod};
@@ -24,6 +24,8 @@ pub(super) const PROTO: Text =
 pub(super) const PROTO_PATH: Text =
     text("proto_path", "", "folders of the imports of `proto`, besides its own");
 
+pub(super) const UNKNOWN_TYPE: &str =
+    "the type of `message` is not known: name the service's `.proto` file with `proto`";
 /// The most characters of a message that is shown.
 const SHOWN_CHARACTERS_MAX: usize = 200;
 
@@ -78,9 +80,16 @@ impl JsonMessage {
 fn read_schema(files: &Files, file: &str, includes: &[String]) -> Result<Schema, SchemaFault> {
     let compiled = files.made_of(file, |folder| {
         let includes: Vec<PathBuf> = includes.iter().map(|path| folder.join(path)).collect();
-        Schema::read(&folder.join(file), &includes).map(|schema| schema.to_bytes())
+        Schema::read(&found(folder, file, &includes), &includes).map(|schema| schema.to_bytes())
     })?;
     Schema::from_bytes(&compiled)
+}
+
+/// The path of a file that is named as from the plan's folder or, as for protoc, from one of the folders of imports.
+fn found(folder: &Path, file: &str, includes: &[PathBuf]) -> PathBuf {
+    let here = folder.join(file);
+    let elsewhere = includes.iter().map(|folder| folder.join(file)).find(|path| path.is_file());
+    if here.is_file() { here } else { elsewhere.unwrap_or(here) }
 }
 
 impl fmt::Display for JsonMessage {
@@ -150,13 +159,15 @@ mod tests {
         if let Err(problems) = reader.finish() {
             return Err(problems[0].message.clone());
         }
-        let service = Service { protocol, addresses: Vec::new(), method: None, tls: None };
+        let service =
+            Service { protocol, addresses: Vec::new(), method: None, tls: None, authority: None };
         let call = Call {
             method: Method::parse(method),
             metadata: Vec::new(),
             content_type: ContentType::Protobuf,
             caller: String::new(),
             answer_bytes: 1,
+            ..Call::default()
         };
         let (message, types) = (message.unwrap(), ReflectedTypes::default());
         let method =
@@ -178,6 +189,20 @@ mod tests {
             assert!(matches!(&payload, Payload::Fixed(..)), "it is encoded once: {payload}");
             assert_eq!(next(&mut payload.body(0, 1)).unwrap(), b"\n\x05hello");
         }
+    }
+
+    #[test]
+    fn a_proto_file_is_found_in_the_folders_of_imports_too() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("protos")).unwrap();
+        fs::write(folder.path().join("protos/a.proto"), PROTO_TEXT).unwrap();
+        let read = |file: &str, includes: &[&str]| {
+            let includes: Vec<String> = includes.iter().map(|it| (*it).to_owned()).collect();
+            read_schema(&Files::of(folder.path()), file, &includes)
+        };
+        assert!(read("a.proto", &["protos"]).is_ok());
+        assert!(read("protos/a.proto", &["protos"]).is_ok());
+        assert!(read("a.proto", &[]).unwrap_err().to_string().contains("a.proto: No such file"));
     }
 
     #[test]

@@ -5,11 +5,13 @@ mod client;
 mod fuzz;
 mod load;
 mod message;
+mod mistakes;
 mod payload;
 mod settings;
 mod template;
 mod types;
 mod workload;
 
-pub(crate) use settings::OPTIONS;
+pub use mistakes::Mistake;
+pub(crate) use settings::{OPTIONS, TEXTS};
 pub use workload::Rpc;

@@ -1,11 +1,11 @@
 //! The options of calls.
 
-use driver::rpc::{ContentType, Method};
+use driver::rpc::{Compression, ContentType, GRPC_ANSWER_BYTES_MAX, Method};
 use net::FixedSizes;
 use plan::declared::{
-    Choice, Number, OptionList, Text, choice, number, number_without_default, text,
+    Choice, Number, OptionList, Size, Text, choice, number, number_without_default, text,
 };
-use plan::{Files, Options, Problem};
+use plan::{Files, OptionReader, Options, Problem};
 
 use super::message::{self, JsonMessage};
 use super::payload::{self, Payload};
@@ -19,10 +19,13 @@ const CONNECTIONS: Number<u64> = number_without_default(
     1..=1_000_000,
     "connections that the clients share, each client with one request in flight; one for each client if absent",
 );
-const METHOD: Text =
+pub(super) const METHOD: Text =
     text("method", "", "method to call, as package.Service/Method; the system's if absent");
-const METADATA: Text =
-    text("metadata", "", "keys and values that go with each request, such as \"key=value\"");
+pub(super) const METADATA: Text = text(
+    "metadata",
+    "",
+    "keys and values that go with each request, each \"key=value\" or \"key: value\"",
+);
 const CONTENT_TYPE: Choice<ContentType> = choice(
     "content_type",
     ("protobuf", ContentType::Protobuf),
@@ -36,6 +39,19 @@ const CONTENT_TYPE: Choice<ContentType> = choice(
 const CALLER: Text = text("caller", CALLER_DEFAULT, "tRPC: name of the sender in the header");
 const ANSWER_SIZE: Number<u64> =
     number("answer_size", 27, 1..=1 << 30, "tcp: length of answers, bytes");
+
+const ANSWER_LIMIT: Size = Size {
+    name: "answer_limit",
+    default: ("4MiB", GRPC_ANSWER_BYTES_MAX as u64),
+    allowed: ("1KiB to 1GiB", 1 << 10..=1 << 30),
+    meaning: "gRPC: the longest answer that is accepted",
+};
+const COMPRESSION: Choice<Compression> = choice(
+    "compression",
+    ("none", Compression::None),
+    &[("none", Compression::None), ("gzip", Compression::Gzip)],
+    "gRPC: how requests are compressed and answers are asked to be: none, gzip",
+);
 
 pub(crate) const OPTIONS: OptionList = &[
     &CONNECTIONS,
@@ -52,7 +68,26 @@ pub(crate) const OPTIONS: OptionList = &[
     &CONTENT_TYPE,
     &CALLER,
     &ANSWER_SIZE,
+    &ANSWER_LIMIT,
+    &COMPRESSION,
 ];
+
+/// The options whose values on a command line are texts as they stand, whatever they would be in a plan: `message={}`.
+pub(crate) const TEXTS: &[&str] = &[
+    METHOD.name,
+    payload::TEXT.name,
+    payload::HEX.name,
+    payload::FILE.name,
+    payload::TEMPLATE.name,
+    message::MESSAGE.name,
+    message::PROTO.name,
+    CALLER.name,
+];
+
+pub(super) const ONE_SIZE: &str = "requests of this protocol are of one size, and those of `template` may \
+     differ: give `text`, `file`, `hex` or `size`";
+pub(super) const NO_METHOD: &str = "no method is named: give the workload `method = \
+     \"package.Service/Method\"`, or end the system's URL with it";
 
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
@@ -66,6 +101,8 @@ pub(super) struct Settings {
     pub(super) content_type: ContentType,
     pub(super) caller: String,
     pub(super) answer_bytes: usize,
+    pub(super) answer_bytes_max: usize,
+    pub(super) compression: Compression,
 }
 
 impl Settings {
@@ -80,6 +117,8 @@ impl Settings {
             content_type: ContentType::Bytes,
             caller: String::new(),
             answer_bytes: sizes.answer as usize,
+            answer_bytes_max: GRPC_ANSWER_BYTES_MAX,
+            compression: Compression::None,
         }
     }
 
@@ -99,25 +138,7 @@ impl Settings {
         }
         let payload = payload::read(&mut reader, files);
         let message = JsonMessage::read(&mut reader, files);
-        let metadata = METADATA.read_list(&mut reader);
-        let metadata = metadata
-            .iter()
-            .filter_map(|pair| {
-                let pair =
-                    pair.split_once('=').map(|(key, value)| (key.to_owned(), value.to_owned()));
-                if pair.is_none() {
-                    let message = "`metadata` has a text without `=`";
-                    reader.reject(METADATA.name, message, "write each as \"key=value\"");
-                }
-                pair
-            })
-            .inspect(|(key, value)| {
-                // Such as a token, which the record of the run must not have.
-                if plan::names_secret(key) {
-                    plan::hide(value);
-                }
-            })
-            .collect();
+        let metadata = read_metadata(&mut reader);
         let settings = Self {
             connections,
             method: parsed,
@@ -127,14 +148,72 @@ impl Settings {
             content_type: CONTENT_TYPE.read(&mut reader),
             caller: CALLER.read(&mut reader),
             answer_bytes: ANSWER_SIZE.read(&mut reader) as usize,
+            answer_bytes_max: ANSWER_LIMIT.read(&mut reader) as usize,
+            compression: COMPRESSION.read(&mut reader),
         };
         reader.finish().map(|()| settings)
     }
 }
 
+/// Reads keys and values, each as it is given: commas are part of a value.
+fn read_metadata(reader: &mut OptionReader<'_>) -> Vec<(String, String)> {
+    let given = reader.texts(METADATA.name);
+    let pairs: Vec<_> = given.iter().filter_map(|text| key_and_value(text)).collect();
+    if pairs.len() < given.len() {
+        let message = "`metadata` has a text that is no key and value";
+        reader.reject(METADATA.name, message, "write each as \"key=value\" or \"key: value\"");
+    }
+    for (key, value) in &pairs {
+        // Such as a token, which the record of the run must not have.
+        if plan::names_secret_header(key) {
+            plan::hide(value);
+            let credentials = value.split_once(' ').map(|(_, credentials)| credentials.trim());
+            credentials.into_iter().for_each(plan::hide);
+        }
+    }
+    pairs
+}
+
+/// `key=value`, or `key: value` as HTTP and other clients write it. A name of HTTP has neither mark in it.
+fn key_and_value(text: &str) -> Option<(String, String)> {
+    let mark = text.find(['=', ':'])?;
+    let (key, value) = (text[..mark].trim(), &text[mark + 1..]);
+    let value = if text[mark..].starts_with(':') { value.trim() } else { value };
+    (!key.contains(char::is_whitespace)).then(|| (key.to_owned(), value.to_owned()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn metadata(text: &str) -> Vec<(String, String)> {
+        Settings::read(&Options::parse(text).unwrap(), &Files::of("")).unwrap().metadata
+    }
+
+    #[test]
+    fn values_of_metadata_are_taken_as_they_are() {
+        let text = "metadata = ['baggage=k1=v1,k2=v2', 'user-agent: a (KHTML, like Gecko)', 'x:a=b', 'y= z', 'e=']";
+        let expected = [
+            ("baggage", "k1=v1,k2=v2"),
+            ("user-agent", "a (KHTML, like Gecko)"),
+            ("x", "a=b"),
+            ("y", " z"),
+            ("e", ""),
+        ];
+        assert_eq!(metadata(text), expected.map(|(key, value)| (key.to_owned(), value.to_owned())));
+        assert_eq!(metadata("metadata = 'a: b,c'"), [("a".to_owned(), "b,c".to_owned())]);
+        for wrong in ["metadata = ['x=1', 'y']", "metadata = 'authorization Basic YQ=='"] {
+            let wrong = Options::parse(wrong).unwrap();
+            let problems = Settings::read(&wrong, &Files::of("")).unwrap_err();
+            assert_eq!(problems[0].message, "`metadata` has a text that is no key and value");
+        }
+    }
+
+    #[test]
+    fn credentials_of_a_scheme_are_blanked_alone_too() {
+        metadata("metadata = 'Authorization: Basic dXNlcjpob3JzMw=='");
+        assert_eq!(plan::scrub("it got dXNlcjpob3JzMw=="), "it got ***");
+    }
 
     #[test]
     fn a_token_in_the_metadata_is_blanked_in_all_that_is_written() {

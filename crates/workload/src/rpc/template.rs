@@ -11,8 +11,13 @@ use crate::expression::{
 };
 use crate::random::Random;
 
-/// The only variable of a template.
+/// The variables of a template: the client, and the number of its request, from 0.
 const CLIENT: &str = "client_id";
+const REQUEST: &str = "request";
+/// The place of [`REQUEST`], after that of the client.
+const REQUEST_SLOT: usize = CLIENT_ID + 1;
+/// A part that is another UUID for each request.
+const UUID: &str = "uuid()";
 
 /// A text with `${expression}` parts.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,6 +32,7 @@ enum Part {
     Text(String),
     /// An expression and its line, from 1.
     Drawn(Expression, usize),
+    Uuid,
 }
 
 impl Template {
@@ -60,7 +66,10 @@ impl Template {
                 return Err(Diagnostic::new(line, "`${` without `}`", help));
             };
             parts.push(Part::Text(std::mem::take(&mut literal)));
-            parts.push(Part::Drawn(expression(&after[..end], line)?, line));
+            parts.push(match after[..end].trim() {
+                UUID => Part::Uuid,
+                text => Part::Drawn(expression(text, line)?, line),
+            });
             rest = &after[end + 1..];
         }
         literal.push_str(rest);
@@ -69,7 +78,7 @@ impl Template {
     }
 
     pub(super) fn draws(&self) -> usize {
-        self.parts.iter().filter(|part| matches!(part, Part::Drawn(..))).count()
+        self.parts.iter().filter(|part| !matches!(part, Part::Text(_))).count()
     }
 
     pub(super) fn draws_in_words(&self) -> String {
@@ -83,6 +92,7 @@ impl Template {
         for part in &self.parts {
             match part {
                 Part::Text(text) => drawn.push_str(text),
+                Part::Uuid => append_uuid(&mut variables.random, drawn),
                 Part::Drawn(Expression::Template(pattern), _) => {
                     append_template(pattern, &mut variables.random, drawn);
                 }
@@ -112,12 +122,24 @@ fn expression(text: &str, line: usize) -> Result<Expression, Diagnostic> {
     for token in tokens(text, line)? {
         if let Token::Variable(name) = token
             && name != CLIENT
+            && name != REQUEST
         {
-            let help = format!("the only variable of a template is :{CLIENT}");
+            let help = format!("the variables of a template are :{CLIENT} and :{REQUEST}");
             return Err(Diagnostic::new(line, format!("unknown variable `{name}`"), help));
         }
     }
-    parse(text, &Scope::from([(CLIENT.to_owned(), Expression::Slot(CLIENT_ID))]), line)
+    let scope = [(CLIENT, CLIENT_ID), (REQUEST, REQUEST_SLOT)]
+        .map(|(name, slot)| (name.to_owned(), Expression::Slot(slot)));
+    parse(text, &Scope::from(scope), line)
+}
+
+/// A random UUID (RFC 9562, section 5.4).
+fn append_uuid(random: &mut Random, text: &mut String) {
+    let bits = u128::from(random.next_u64()) << 64 | u128::from(random.next_u64());
+    let bits = bits & !(0xf << 76) & !(0b11 << 62) | 0x4 << 76 | 0b10 << 62;
+    let hex = format!("{bits:032x}");
+    let parts = [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]];
+    text.push_str(&parts.join("-"));
 }
 
 /// The text of one client's current request.
@@ -132,7 +154,8 @@ impl DrawnText {
     /// The texts of client `index` of a load whose clients draw from this seed.
     pub(super) fn new(template: &Arc<Template>, index: usize, seed: u64) -> Self {
         let random = Random::of_part(seed, &[index as u64]);
-        let slots = vec![Cell::Int(index as i64)];
+        // The first draw makes it request 0.
+        let slots = vec![Cell::Int(index as i64), Cell::Int(-1)];
         let variables = Variables { slots, random };
         Self { template: Arc::clone(template), variables, text: String::new(), trouble: None }
     }
@@ -140,6 +163,9 @@ impl DrawnText {
     /// Draws the next text, into the memory of the last one.
     pub(super) fn draw(&mut self) {
         self.text.clear();
+        if let Cell::Int(request) = &mut self.variables.slots[REQUEST_SLOT] {
+            *request += 1;
+        }
         self.trouble = self.template.append(&mut self.variables, &mut self.text).err();
     }
 
@@ -176,6 +202,20 @@ mod tests {
         let expected = "{\"id\": 15, \"s\": \"a}\", \"f\": 3.5}\n${x} $ é";
         assert_eq!(bodies(text, 7, 1, 2), [expected, expected]);
         assert_eq!(bodies("", 0, 1, 1), [""]);
+    }
+
+    #[test]
+    fn requests_have_numbers_and_uuids() {
+        let drawn = bodies("${:client_id}/${:request} ${ uuid() }", 3, 1, 3);
+        let uuids: std::collections::HashSet<&str> = drawn.iter().map(|it| &it[4..]).collect();
+        assert_eq!(uuids.len(), 3);
+        for (number, body) in drawn.iter().enumerate() {
+            assert_eq!(&body[..4], format!("3/{number} "));
+            let lengths: Vec<usize> = body[4..].split('-').map(str::len).collect();
+            assert_eq!(lengths, [8, 4, 4, 4, 12], "{body}");
+            assert!(body[18..].starts_with('4') && "89ab".contains(&body[23..24]), "{body}");
+        }
+        assert_eq!(bodies("${uuid()}", 0, 7, 1), bodies("${uuid()}", 0, 7, 1), "the seed decides");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use driver::rpc::{Call, Method, Protocol, Schema, SchemaFault, Service, UnaryMet
 use engine::{Stop, worker_pool};
 use measure::{ErrorClass, Failure};
 
-use super::message::JsonMessage;
+use super::message::{JsonMessage, UNKNOWN_TYPE};
 use crate::parallel::{interrupted, unsuitable};
 
 /// What servers have told. Each is asked once, because it is asked for each trial; clones share the answers.
@@ -40,9 +40,7 @@ impl ReflectedTypes {
             (Some(schema), _) => schema.clone(),
             (None, Protocol::Grpc) => self.schema(service, call, timeouts, stop)?,
             (None, Protocol::Trpc | Protocol::Tcp { .. }) => {
-                return Err(unsuitable(
-                    "the type of `message` is not known: name the service's `.proto` file with `proto`",
-                ));
+                return Err(unsuitable(UNKNOWN_TYPE));
             }
         };
         unary_method(&schema, call).map_err(|fault| unsuitable(fault.to_string()))
@@ -91,7 +89,7 @@ impl ReflectedTypes {
     }
 }
 
-fn unary_method(schema: &Schema, call: &Call) -> Result<UnaryMethod, SchemaFault> {
+pub(super) fn unary_method(schema: &Schema, call: &Call) -> Result<UnaryMethod, SchemaFault> {
     match &call.method {
         Some(method) => schema.unary_method(method),
         None => Err(SchemaFault::Proto("no method is named".to_owned())),

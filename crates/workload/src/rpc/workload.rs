@@ -11,7 +11,7 @@ use plan::{Files, Problem, WorkloadPlan};
 
 use super::load::RpcLoad;
 use super::payload::Payload;
-use super::settings::Settings;
+use super::settings::{NO_METHOD, ONE_SIZE, Settings};
 use super::types::ReflectedTypes;
 use crate::LoadKey;
 use crate::parallel::unsuitable;
@@ -82,42 +82,54 @@ impl Rpc {
         let settings = &self.settings;
         let has_one_size = matches!(service.protocol, Protocol::Tcp { .. });
         if has_one_size && matches!(settings.payload, Payload::Template(_)) {
-            return Err(unsuitable(
-                "requests of this protocol are of one size, and those of `template` may differ: give `text`, \
-                 `file`, `hex` or `size`",
-            ));
+            return Err(unsuitable(ONE_SIZE));
         }
         let method = self.method(service);
         if method.is_none() && service.protocol.has_methods() {
-            return Err(unsuitable(
-                "no method is named: give the workload `method = \"package.Service/Method\"`, or end \
-                 the system's URL with it",
-            ));
+            return Err(unsuitable(NO_METHOD));
         }
-        Ok(Call {
-            method,
+        Ok(Call { method, ..self.call_of_settings() })
+    }
+
+    pub(super) fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// A call without its method.
+    pub(super) fn call_of_settings(&self) -> Call {
+        let settings = &self.settings;
+        Call {
+            method: None,
             metadata: settings.metadata.clone(),
             content_type: settings.content_type,
             caller: settings.caller.clone(),
             answer_bytes: settings.answer_bytes,
-        })
+            compression: settings.compression,
+            answer_bytes_max: settings.answer_bytes_max,
+        }
     }
 
-    /// A body of a request; empty when an expression of it has no value.
+    /// The bodies of the first requests of so many clients, each empty when an expression of it has no value; one body if
+    /// all are the same.
     ///
     /// # Errors
     /// When the method is a streaming one, or a message in JSON is not of its type; when a stop was requested while
     /// the server was asked for that.
-    pub fn body(
+    pub fn bodies(
         &self,
-        service: &Service,
-        call: &Call,
+        (service, call): (&Service, &Call),
+        clients: usize,
         timeouts: Timeouts,
         stop: &Stop,
-    ) -> Result<Vec<u8>, Failure> {
-        let mut body = self.payload((service, call), timeouts, stop)?.body(0, 0);
-        body.draw();
-        Ok(body.bytes().map(<[u8]>::to_vec).unwrap_or_default())
+    ) -> Result<Vec<Vec<u8>>, Failure> {
+        let payload = self.payload((service, call), timeouts, stop)?;
+        let clients = if matches!(payload, Payload::Fixed(..)) { 1 } else { clients };
+        let body = |client| {
+            let mut body = payload.body(client, 0);
+            body.draw();
+            body.bytes().map(<[u8]>::to_vec).unwrap_or_default()
+        };
+        Ok((0..clients).map(body).collect())
     }
 
     /// The bodies of a load's requests.

@@ -9,7 +9,7 @@ use h2::{Reason, RecvStream};
 use http::{HeaderMap, StatusCode};
 use measure::ErrorClass;
 
-use super::super::answer::{Malformed, ServiceError};
+use super::super::answer::{Malformed, Origin, ServiceError};
 use super::message::{BodyFault, MessageReader};
 use super::status;
 
@@ -21,6 +21,8 @@ pub(super) enum CallEnd {
     Answered(Result<Vec<u8>, Box<ServiceError>>),
     /// What came is not an answer of gRPC.
     Broken(Malformed),
+    /// The server has announced the end of the connection and has not begun with this call.
+    NotBegun,
     /// The connection has ended; its own end says why.
     Lost,
 }
@@ -49,7 +51,10 @@ impl Call {
     /// Reads what has come of the answer, and wakes the context when more comes.
     pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Poll<CallEnd> {
         self.poll_answer(context).map(|end| match end {
-            Ok(()) => CallEnd::Answered(Ok(self.reader.take_message())),
+            Ok(()) => match self.reader.take_message() {
+                Ok(message) => CallEnd::Answered(Ok(message)),
+                Err(fault) => body_end(fault),
+            },
             Err(end) => end,
         })
     }
@@ -60,6 +65,9 @@ impl Call {
             // An answer of headers alone has the status in them (Trailers-Only).
             if body.is_end_stream() && head.headers.contains_key("grpc-status") {
                 return Poll::Ready(self.result(head.status, &head.headers));
+            }
+            if let Some(encoding) = head.headers.get("grpc-encoding") {
+                self.reader.set_gzip(encoding == "gzip");
             }
             self.stage = Stage::Answered(head.status, body);
         }
@@ -102,6 +110,7 @@ fn body_end(fault: BodyFault) -> CallEnd {
             class: ErrorClass::Framework,
             code: "RESOURCE_EXHAUSTED".to_owned(),
             message: text,
+            origin: Origin::Dyno,
         }))),
         _ => CallEnd::Broken(Malformed(text)),
     }
@@ -115,12 +124,19 @@ pub(super) fn broken(reason: Reason) -> Malformed {
 #[cold]
 fn stream_end(error: &h2::Error) -> CallEnd {
     let reason = error.reason();
-    let not_processed = reason == Some(Reason::REFUSED_STREAM);
     if error.is_reset() && error.is_remote() {
-        let class = if not_processed { ErrorClass::Connection } else { ErrorClass::Framework };
+        // RFC 9113, section 8.7: the server has not begun with a stream that it refuses.
+        let (class, origin) = match reason {
+            Some(Reason::REFUSED_STREAM) => (ErrorClass::Connection, Origin::NotBegun),
+            _ => (ErrorClass::Framework, Origin::Service),
+        };
         let code = reason.map_or_else(String::new, |reason| format!("{reason:?}"));
         let message = RESET.to_owned();
-        return CallEnd::Answered(Err(Box::new(ServiceError { class, code, message })));
+        return CallEnd::Answered(Err(Box::new(ServiceError { class, code, message, origin })));
+    }
+    // The streams above the last one of a GOAWAY end with it; the others go on (RFC 9113, section 6.8).
+    if error.is_go_away() && error.is_remote() {
+        return CallEnd::NotBegun;
     }
     match (error.is_reset(), reason) {
         (true, Some(reason)) => CallEnd::Broken(broken(reason)),

@@ -11,7 +11,8 @@ use h2::Reason;
 use h2::client::{Builder, Connection, SendRequest};
 use measure::ErrorClass;
 
-use super::super::answer::{LinkFault, Malformed, ServiceError};
+use super::super::Compression;
+use super::super::answer::{LinkFault, Malformed, Origin, ServiceError};
 use super::call::{Call, CallEnd, broken};
 use super::message::{MessageReader, with_prefix};
 use super::pipe::Pipe;
@@ -35,6 +36,7 @@ pub(in super::super) struct Settings {
     pub(in super::super) head: RequestHead,
     /// A longer answer is an error.
     pub(in super::super) answer_bytes_max: usize,
+    pub(in super::super) compression: Compression,
     /// Whether answers are handed out, and not only checked.
     pub(in super::super) keeps_answers: bool,
 }
@@ -58,6 +60,9 @@ pub(in super::super) struct GrpcCodec {
     waker: Waker,
     /// Whether any call had an answer.
     was_answered: bool,
+    /// Whether the server has announced the end of the connection: it takes no more calls, and finishes those that it
+    /// has begun.
+    is_ending: bool,
     /// Why the machine has ended.
     fault: Option<LinkFault>,
 }
@@ -91,6 +96,7 @@ impl GrpcCodec {
             was_woken,
             waker,
             was_answered: false,
+            is_ending: false,
             fault: None,
         })
     }
@@ -98,7 +104,7 @@ impl GrpcCodec {
     /// Takes the request of call `id`, which the next [`GrpcCodec::flush`] sends.
     #[inline]
     pub(in super::super) fn encode(&mut self, id: u32, body: &[u8]) {
-        self.queue.push_back((id, with_prefix(body)));
+        self.queue.push_back((id, with_prefix(body, self.settings.compression)));
     }
 
     /// Appends what is to be sent to `out`, and passes the calls that ended for it to `answered`.
@@ -149,6 +155,11 @@ impl GrpcCodec {
         self.places.iter().any(|place| place.call.as_ref().is_some_and(Call::is_within_answer))
     }
 
+    /// Whether the server takes no more calls on this connection.
+    pub(in super::super) fn is_ending(&self) -> bool {
+        self.is_ending
+    }
+
     #[cfg(test)]
     pub(in super::super) fn kept_bytes(&self) -> usize {
         self.pipe.kept_bytes()
@@ -165,6 +176,9 @@ impl GrpcCodec {
             self.poll_connection();
             let has_polled = self.poll_calls(answered)?;
             let has_sent = self.send_queued();
+            if self.is_ending {
+                self.hand_back_queued(answered)?;
+            }
             if let Some(fault) = &self.fault {
                 return Err(fault.clone());
             }
@@ -189,14 +203,30 @@ impl GrpcCodec {
         let before = self.queue.len();
         while !self.queue.is_empty() && self.in_flight() < self.sender.current_max_send_streams() {
             let mut context = Context::from_waker(&self.waker);
-            // An error is one of the connection, which says so itself.
-            let Poll::Ready(Ok(())) = self.sender.poll_ready(&mut context) else { break };
+            match self.sender.poll_ready(&mut context) {
+                Poll::Ready(Ok(())) => {}
+                Poll::Ready(Err(error)) => {
+                    self.is_ending |= error.is_go_away() && error.is_remote();
+                    // The end of the connection itself is told by the connection.
+                    break;
+                }
+                Poll::Pending => break,
+            }
             let Some((id, body)) = self.queue.pop_front() else { break };
             if let Err(error) = self.send(id, body) {
                 self.fault = Some(connection_fault(Some(error), true));
             }
         }
         self.queue.len() < before
+    }
+
+    /// Returns the calls that the machine has not taken, and no longer takes.
+    #[cold]
+    fn hand_back_queued(
+        &mut self,
+        answered: &mut impl FnMut(u32, CallResult) -> Result<(), Malformed>,
+    ) -> Result<(), Malformed> {
+        self.queue.drain(..).try_for_each(|(id, _)| answered(id, Err(not_begun())))
     }
 
     fn in_flight(&self) -> usize {
@@ -253,9 +283,13 @@ impl GrpcCodec {
         match end {
             CallEnd::Answered(result) => Ok(answered(id, result)?),
             CallEnd::Broken(malformed) => Err(malformed.into()),
+            CallEnd::NotBegun => {
+                self.is_ending = true;
+                Ok(answered(id, Err(not_begun()))?)
+            }
             // The end of the connection is that of all its calls.
             CallEnd::Lost if self.fault.is_some() => Ok(()),
-            CallEnd::Lost => Ok(answered(id, Err(not_processed()))?),
+            CallEnd::Lost => Err(LinkFault::Ended("HTTP/2: a call was lost".to_owned())),
         }
     }
 
@@ -285,9 +319,10 @@ fn begin(pipe: &Pipe) -> Result<(SendRequest<Bytes>, Connection<Pipe, Bytes>), L
 
 /// The error of a call that the server left out when it announced the end of the connection.
 #[cold]
-fn not_processed() -> Box<ServiceError> {
+fn not_begun() -> Box<ServiceError> {
     let message = "the server ends the connection and did not begin with this call".to_owned();
-    Box::new(ServiceError { class: ErrorClass::Connection, code: "GOAWAY".to_owned(), message })
+    let (class, code) = (ErrorClass::Connection, "GOAWAY".to_owned());
+    Box::new(ServiceError { class, code, message, origin: Origin::NotBegun })
 }
 
 /// Why the machine has ended; without an error, the server had asked for that.

@@ -1,22 +1,50 @@
 //! The messages in a body: a flag for compression, four bytes of length, and the message.
 
+use std::io::{Read as _, Write as _};
+
 use bytes::{BufMut as _, Bytes, BytesMut};
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
+
+use super::super::Compression;
 
 const PREFIX_BYTES: usize = 5;
 
-pub(super) fn with_prefix(message: &[u8]) -> Bytes {
+/// A request with its prefix.
+pub(super) fn with_prefix(message: &[u8], compression: Compression) -> Bytes {
+    match compression {
+        Compression::None => prefixed(0, message),
+        Compression::Gzip => prefixed(1, &gzip(message)),
+    }
+}
+
+fn prefixed(flag: u8, message: &[u8]) -> Bytes {
     let mut framed = BytesMut::with_capacity(PREFIX_BYTES + message.len());
-    framed.put_u8(0);
+    framed.put_u8(flag);
     framed.put_u32(message.len() as u32);
     framed.extend_from_slice(message);
     framed.freeze()
 }
 
+/// Compressed as grpc-go does by default.
+fn gzip(message: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::default());
+    // Memory takes everything.
+    let _ = encoder.write_all(message);
+    encoder.finish().unwrap_or_default()
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum BodyFault {
-    #[error("the answer is compressed, which dyno had not offered to read")]
+    #[error(
+        "the answer is compressed in another way than gzip; have the server send it plain or with gzip"
+    )]
     Compressed,
-    #[error("the answer has {bytes} bytes, more than the {bytes_max} that are accepted")]
+    #[error("the answer is not in the form of gzip")]
+    NotGzip,
+    #[error(
+        "the answer has {bytes} bytes, more than the {bytes_max} that are accepted: raise `answer_limit`"
+    )]
     TooLong { bytes: usize, bytes_max: usize },
     #[error("the answer has bytes behind its message")]
     Excess,
@@ -36,6 +64,8 @@ pub(super) struct MessageReader {
     missing: usize,
     /// The message so far, if it is kept.
     kept: Option<Vec<u8>>,
+    /// Whether compressed messages are in gzip.
+    is_gzip: bool,
 }
 
 impl MessageReader {
@@ -47,7 +77,13 @@ impl MessageReader {
             prefix_bytes: 0,
             missing: 0,
             kept: keeps.then(Vec::new),
+            is_gzip: false,
         }
+    }
+
+    /// The headers of the answer have named its compression.
+    pub(super) fn set_gzip(&mut self, is_gzip: bool) {
+        self.is_gzip = is_gzip;
     }
 
     pub(super) fn push(&mut self, mut bytes: &[u8]) -> Result<(), BodyFault> {
@@ -71,7 +107,7 @@ impl MessageReader {
 
     fn begin_message(&mut self) -> Result<(), BodyFault> {
         let [compression, length @ ..] = self.prefix;
-        if compression != 0 {
+        if compression > u8::from(self.is_gzip) {
             return Err(BodyFault::Compressed);
         }
         self.missing = u32::from_be_bytes(length) as usize;
@@ -89,31 +125,67 @@ impl MessageReader {
         }
     }
 
-    /// The message; empty if it was not kept.
-    pub(super) fn take_message(&mut self) -> Vec<u8> {
-        self.kept.take().unwrap_or_default()
+    /// The message, unpacked; empty if it was not kept.
+    pub(super) fn take_message(&mut self) -> Result<Vec<u8>, BodyFault> {
+        match self.kept.take() {
+            Some(packed) if self.prefix[0] != 0 => unpacked(&packed, self.bytes_max),
+            kept => Ok(kept.unwrap_or_default()),
+        }
+    }
+}
+
+fn unpacked(packed: &[u8], bytes_max: usize) -> Result<Vec<u8>, BodyFault> {
+    let mut message = Vec::new();
+    // A few bytes can stand for very many.
+    let mut limited = GzDecoder::new(packed).take(bytes_max as u64 + 1);
+    let bytes = limited.read_to_end(&mut message).map_err(|_| BodyFault::NotGzip)?;
+    match bytes > bytes_max {
+        true => Err(BodyFault::TooLong { bytes, bytes_max }),
+        false => Ok(message),
     }
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
+
+    pub(in super::super) fn framed(message: &[u8]) -> Bytes {
+        with_prefix(message, Compression::None)
+    }
 
     fn read(bytes: &[u8], step: usize) -> Result<Vec<u8>, BodyFault> {
         let mut reader = MessageReader::new(6, true);
         bytes.chunks(step).try_for_each(|piece| reader.push(piece))?;
         reader.finish()?;
-        Ok(reader.take_message())
+        reader.take_message()
     }
 
     #[test]
     fn a_message_is_the_same_however_it_is_cut() {
         for message in [&b""[..], b"h", b"hello!"] {
-            let framed = with_prefix(message);
+            let framed = framed(message);
             for step in 1..=framed.len() {
                 assert_eq!(read(&framed, step), Ok(message.to_vec()), "{step}");
             }
         }
+    }
+
+    #[test]
+    fn a_message_in_gzip_is_unpacked_within_its_bound() {
+        let read = |framed: &[u8], bytes_max: usize| {
+            let mut reader = MessageReader::new(bytes_max, true);
+            reader.set_gzip(true);
+            reader.push(framed)?;
+            reader.finish()?;
+            reader.take_message()
+        };
+        let text = b"hello ".repeat(100);
+        let packed = with_prefix(&text, Compression::Gzip);
+        assert!(packed[0] == 1 && packed.len() < 100, "{packed:?}");
+        assert_eq!(read(&packed, 600), Ok(text.clone()));
+        assert_eq!(read(&packed, 599), Err(BodyFault::TooLong { bytes: 600, bytes_max: 599 }));
+        assert_eq!(read(b"\x01\0\0\0\x02hi", 600), Err(BodyFault::NotGzip));
+        assert_eq!(read(&framed(b"hi"), 600), Ok(b"hi".to_vec()), "a plain one may come too");
     }
 
     #[test]

@@ -2,9 +2,13 @@
 
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
 use http::header::{CONTENT_TYPE, HeaderName, HeaderValue, TE, USER_AGENT};
 use http::uri::{Authority, PathAndQuery, Scheme, Uri};
 use http::{HeaderMap, Method, Request, Version};
+
+use super::super::Compression;
 
 /// The most digits of a time-out on the wire.
 const TIMEOUT_MAX: u128 = 99_999_999;
@@ -42,6 +46,10 @@ pub(in super::super) enum RequestFault {
     Reserved(String),
     #[error("the value of the metadata key `{0}` cannot be in an HTTP header")]
     Value(String),
+    #[error(
+        "the value of the metadata key `{0}` is not base64, as that of a key that ends in `-bin` must be"
+    )]
+    Base64(String),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +60,7 @@ pub(in super::super) struct RequestParts<'a> {
     pub(in super::super) path: &'a str,
     pub(in super::super) timeout: Option<Duration>,
     pub(in super::super) metadata: &'a [(String, String)],
+    pub(in super::super) compression: Compression,
 }
 
 impl RequestHead {
@@ -68,6 +77,10 @@ impl RequestHead {
         headers.insert(USER_AGENT, HeaderValue::from_static("dyno"));
         if let Some(timeout) = parts.timeout {
             headers.insert("grpc-timeout", timeout_value(timeout));
+        }
+        if parts.compression == Compression::Gzip {
+            headers.insert("grpc-encoding", HeaderValue::from_static("gzip"));
+            headers.insert("grpc-accept-encoding", HeaderValue::from_static("gzip"));
         }
         parts.metadata.iter().try_for_each(|(key, value)| append(&mut headers, key, value))?;
         Ok(Self { uri, headers })
@@ -94,20 +107,36 @@ fn path(text: &str) -> Result<PathAndQuery, RequestFault> {
 }
 
 fn append(headers: &mut HeaderMap, key: &str, value: &str) -> Result<(), RequestFault> {
-    let wrong_key = |_| RequestFault::Key(key.to_owned());
+    // What follows a space may be a secret.
+    let wrong_key = |_| RequestFault::Key(key.split(' ').next().unwrap_or_default().to_owned());
     let name = HeaderName::from_bytes(key.to_ascii_lowercase().as_bytes()).map_err(wrong_key)?;
     if name.as_str().starts_with("grpc-") || OWN_HEADERS.contains(&name.as_str()) {
         return Err(RequestFault::Reserved(key.to_owned()));
     }
-    let mut value =
-        HeaderValue::from_str(value).map_err(|_| RequestFault::Value(key.to_owned()))?;
+    // Several values may be in one text.
+    let is_base64 = |part: &str| is_base64(part.trim_matches(' ').trim_end_matches('='));
+    if name.as_str().ends_with("-bin") && !value.split(',').all(is_base64) {
+        return Err(RequestFault::Base64(key.to_owned()));
+    }
+    let wrong_value = || RequestFault::Value(key.to_owned());
+    // RFC 9113, section 8.2.1.
+    let is_padded = value.starts_with([' ', '\t']) || value.ends_with([' ', '\t']);
+    let mut value = HeaderValue::from_str(value).map_err(|_| wrong_value())?;
+    if is_padded {
+        return Err(wrong_value());
+    }
     // So that no `Debug` output shows a token, and no proxy keeps it in its table of headers.
-    value.set_sensitive(plan::names_secret(name.as_str()));
+    value.set_sensitive(plan::names_secret_header(name.as_str()));
     match name == USER_AGENT {
         true => drop(headers.insert(name, value)),
         false => drop(headers.append(name, value)),
     }
     Ok(())
+}
+
+/// Whether this is base64 without padding.
+fn is_base64(text: &str) -> bool {
+    STANDARD_NO_PAD.decode(text).is_ok()
 }
 
 /// A time-out on the wire: at most eight digits and a unit.
@@ -128,7 +157,15 @@ mod tests {
 
     fn parts<'a>(path: &'a str, metadata: &'a [(String, String)]) -> RequestParts<'a> {
         let host_and_port = "db1:8000";
-        RequestParts { is_encrypted: false, host_and_port, path, timeout: None, metadata }
+        let compression = Compression::None;
+        RequestParts {
+            is_encrypted: false,
+            host_and_port,
+            path,
+            timeout: None,
+            metadata,
+            compression,
+        }
     }
 
     fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
@@ -170,8 +207,10 @@ mod tests {
         let texts = [
             fault("/a b/C", &[]),
             fault("/a/C?x", &[]),
-            fault("/a/C", &[("a key", "1")]),
+            fault("/a/C", &[("authorization Basic YWRt", "1")]),
             fault("/a/C", &[("key", "line\nbreak")]),
+            fault("/a/C", &[("key", "padded ")]),
+            fault("/a/C", &[("key-bin", "AA==,AQI,%")]),
             fault("/a/C", &[("grpc-timeout", "1S")]),
             fault("/a/C", &[("TE", "gzip")]),
             fault("/a/C", &[("connection", "close")]),
@@ -179,8 +218,10 @@ mod tests {
         insta::assert_snapshot!(texts.join("\n"), @"
         the method `/a b/C` cannot be in a URL
         the method `/a/C?x` cannot be in a URL
-        the metadata key `a key` cannot be the name of an HTTP header
+        the metadata key `authorization` cannot be the name of an HTTP header
         the value of the metadata key `key` cannot be in an HTTP header
+        the value of the metadata key `key` cannot be in an HTTP header
+        the value of the metadata key `key-bin` is not base64, as that of a key that ends in `-bin` must be
         the metadata key `grpc-timeout` is one that gRPC and HTTP/2 set themselves
         the metadata key `TE` is one that gRPC and HTTP/2 set themselves
         the metadata key `connection` is one that gRPC and HTTP/2 set themselves

@@ -3,7 +3,7 @@
 use http::{HeaderMap, StatusCode};
 use measure::ErrorClass;
 
-use super::super::answer::{Malformed, ServiceError};
+use super::super::answer::{Malformed, Origin, ServiceError};
 use super::call::CallEnd;
 
 /// The most characters of a peer's text that are kept.
@@ -36,16 +36,18 @@ const NAMES: [&str; 17] = [
 /// What the service said, or that it said nothing that gRPC knows.
 pub(super) fn outcome(status: StatusCode, last: &HeaderMap) -> Result<(), CallEnd> {
     let Some(code) = last.get("grpc-status") else { return Err(without_status(status)) };
-    if code == "0" {
+    let code = String::from_utf8_lossy(code.as_bytes());
+    let number: Option<usize> = code.parse().ok();
+    if number == Some(0) {
         return Ok(());
     }
-    let code = String::from_utf8_lossy(code.as_bytes());
-    let name = code.parse().ok().and_then(|code: usize| NAMES.get(code));
+    let name = number.and_then(|number| NAMES.get(number));
     let message = last.get("grpc-message").map(|text| percent_decoded(text.as_bytes()));
     Err(CallEnd::from(Box::new(ServiceError {
         class: ErrorClass::Framework,
         code: name.map_or_else(|| shortened(&code), |name| (*name).to_owned()),
         message: shortened(&message.unwrap_or_default()),
+        origin: Origin::Service,
     })))
 }
 
@@ -58,6 +60,7 @@ fn without_status(status: StatusCode) -> CallEnd {
             class: ErrorClass::Framework,
             code: format!("HTTP {}", status.as_u16()),
             message,
+            origin: Origin::Service,
         })),
     }
 }

@@ -14,9 +14,10 @@ use h2::server::{Connection, SendResponse};
 use h2::{Reason, RecvStream, SendStream};
 use http::{HeaderMap, Request, Response};
 
-use super::super::answer::LinkFault;
+use super::super::Compression;
+use super::super::answer::{LinkFault, Origin};
 use super::codec::{CallResult, GrpcCodec, Settings};
-use super::message::with_prefix;
+use super::message::tests::framed;
 use super::pipe::Pipe;
 use super::request::{RequestHead, RequestParts};
 
@@ -29,9 +30,12 @@ pub(super) fn settings(metadata: &[(String, String)]) -> Arc<Settings> {
         path: "/echo.Echo/Say",
         timeout: Some(Duration::from_secs(2)),
         metadata,
+        compression: Compression::None,
     });
     let head = head.unwrap();
-    Arc::new(Settings { head, answer_bytes_max: ANSWER_BYTES_MAX, keeps_answers: true })
+    let compression = Compression::None;
+    let answer_bytes_max = ANSWER_BYTES_MAX;
+    Arc::new(Settings { head, answer_bytes_max, compression, keeps_answers: true })
 }
 
 fn now<T>(future: impl Future<Output = T>) -> Option<T> {
@@ -205,7 +209,7 @@ fn no_more_requests_are_sent_than_the_server_serves_at_once() {
     pair.call(1..8);
     for left in (0..7).rev() {
         assert_eq!(pair.server.seen.len(), 3.min(left + 1));
-        pair.answer(&[&with_prefix(b"x")], "0");
+        pair.answer(&[&framed(b"x")], "0");
     }
     assert!((1..8).all(|id| pair.text(id) == "x"), "{:?}", pair.answers);
 }
@@ -227,7 +231,7 @@ fn an_error_in_headers_alone_is_read() {
 fn an_error_after_a_message_is_the_result_of_the_call() {
     let mut pair = Pair::plain();
     pair.call(1..2);
-    pair.answer(&[&with_prefix(b"half of it")], "15");
+    pair.answer(&[&framed(b"half of it")], "15");
     assert_eq!(pair.text(1), "framework DATA_LOSS: ");
 }
 
@@ -258,7 +262,7 @@ fn a_reset_of_one_stream_fails_one_call() {
         pair.text(1),
         "framework ENHANCE_YOUR_CALM: the server reset the stream of the call"
     );
-    pair.answer(&[&with_prefix(b"x")], "0");
+    pair.answer(&[&framed(b"x")], "0");
     assert_eq!(pair.text(2), "x");
 }
 
@@ -272,7 +276,7 @@ fn a_call_that_timed_out_resets_its_stream() {
     let mut seen = pair.server.seen.remove(0);
     let Poll::Ready(Ok(reason)) = seen.answer.poll_reset(&mut context) else { panic!("no reset") };
     assert_eq!(reason, Reason::CANCEL);
-    pair.answer(&[&with_prefix(b"x")], "0");
+    pair.answer(&[&framed(b"x")], "0");
     assert_eq!((pair.text(1), pair.text(2)), ("none".to_owned(), "x".to_owned()));
     assert_eq!(pair.fault, None);
 }
@@ -282,7 +286,7 @@ fn a_call_that_was_not_sent_is_forgotten() {
     let mut pair = Pair::new(h2::server::Builder::new().max_concurrent_streams(1));
     pair.call(1..4);
     pair.codec.forget(2);
-    pair.answer(&[&with_prefix(b"a")], "0");
+    pair.answer(&[&framed(b"a")], "0");
     assert_eq!(pair.server.body(0), b"\0\0\0\0\x06call 3");
 }
 
@@ -294,9 +298,10 @@ fn a_server_that_ends_the_connection_answers_what_it_has_begun() {
     pair.exchange();
     assert_eq!(pair.fault, None);
     pair.call(3..4);
-    pair.answer(&[&with_prefix(b"a")], "0");
-    pair.answer(&[&with_prefix(b"b")], "0");
-    assert_eq!([1, 2, 3].map(|id| pair.text(id)), ["a", "b", "none"]);
+    pair.answer(&[&framed(b"a")], "0");
+    pair.answer(&[&framed(b"b")], "0");
+    assert_eq!([1, 2, 3].map(|id| pair.text(id)), ["a", "b", NOT_BEGUN]);
+    assert!(pair.codec.is_ending());
     let fault = "the server ended the connection (GOAWAY)".to_owned();
     assert_eq!(pair.fault, Some(LinkFault::Ended(fault)));
 }
@@ -305,26 +310,56 @@ fn a_server_that_ends_the_connection_answers_what_it_has_begun() {
 fn a_server_that_ends_an_idle_connection_is_noticed_at_once() {
     let mut pair = Pair::plain();
     pair.call(1..2);
-    pair.answer(&[&with_prefix(b"a")], "0");
+    pair.answer(&[&framed(b"a")], "0");
     pair.server.connection.graceful_shutdown();
     pair.exchange();
     assert!(matches!(pair.fault, Some(LinkFault::Ended(_))), "{:?}", pair.fault);
 }
 
+/// GOAWAY: the last stream that the server has begun, and no error.
+fn go_away(last_stream: u8) -> [u8; 17] {
+    [0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, last_stream, 0, 0, 0, 0]
+}
+
+const NOT_BEGUN: &str =
+    "connection GOAWAY: the server ends the connection and did not begin with this call";
+
 #[test]
-fn calls_that_the_server_left_out_fail_at_the_connection() {
+fn calls_that_the_server_left_out_can_be_sent_again_and_others_go_on() {
+    // The streams of the calls are 1 and 3. The server ends the second connection at once: no stream is left.
+    for (last_stream, texts, has_ended) in
+        [(1, ["none", NOT_BEGUN], false), (0, [NOT_BEGUN, NOT_BEGUN], true)]
+    {
+        let mut pair = Pair::plain();
+        pair.call(1..3);
+        let Pair { codec, answers, .. } = &mut pair;
+        let mut keep = |id, result| {
+            answers.insert(id, result);
+            Ok(())
+        };
+        let decoded = codec.decode(&go_away(last_stream), &mut Vec::new(), &mut keep);
+        assert_eq!(decoded.is_err(), has_ended, "{decoded:?}");
+        assert!(codec.is_ending());
+        assert_eq!([1, 2].map(|id| pair.text(id)), texts);
+        let origin = pair.answers[&2].as_ref().unwrap_err().origin;
+        assert_eq!(origin, Origin::NotBegun);
+    }
+}
+
+#[test]
+fn a_refused_call_has_not_begun_and_the_connection_goes_on() {
     let mut pair = Pair::plain();
     pair.call(1..3);
-    // GOAWAY: the last stream is 1, the first call's, and there is no error.
-    let frame = [0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0];
-    let Pair { codec, answers, .. } = &mut pair;
-    let mut keep = |id, result| {
-        answers.insert(id, result);
-        Ok(())
-    };
-    codec.decode(&frame, &mut Vec::new(), &mut keep).unwrap();
-    let text = "connection GOAWAY: the server ends the connection and did not begin with this call";
-    assert_eq!((pair.text(1), pair.text(2)), ("none".to_owned(), text.to_owned()));
+    pair.server.seen.remove(0).answer.send_reset(Reason::REFUSED_STREAM);
+    pair.exchange();
+    let refused = pair.answers[&1].as_ref().unwrap_err();
+    assert_eq!(
+        (refused.class, refused.origin),
+        (measure::ErrorClass::Connection, Origin::NotBegun)
+    );
+    assert!(!pair.codec.is_ending());
+    pair.answer(&[&framed(b"x")], "0");
+    assert_eq!(pair.text(2), "x");
 }
 
 #[test]
@@ -360,13 +395,13 @@ fn an_answer_that_is_too_long_fails_one_call_and_is_not_kept() {
     assert_eq!(
         pair.text(1),
         "framework RESOURCE_EXHAUSTED: the answer has 4294967295 bytes, more than the 4194304 that \
-         are accepted"
+         are accepted: raise `answer_limit`"
     );
     assert!(matches!(
         stream.poll_reset(&mut Context::from_waker(Waker::noop())),
         Poll::Ready(Ok(Reason::CANCEL))
     ));
-    pair.answer(&[&with_prefix(b"x")], "0");
+    pair.answer(&[&framed(b"x")], "0");
     assert_eq!(pair.text(2), "x");
 }
 
@@ -377,7 +412,7 @@ fn many_small_answers_in_one_read_are_all_taken() {
     assert_eq!(pair.server.seen.len(), 600);
     for _ in 0..600 {
         let stream = pair.begin_answer();
-        send(stream, &[&with_prefix(b"x")], "0");
+        send(stream, &[&framed(b"x")], "0");
     }
     pair.exchange();
     assert_eq!(pair.fault, None);

@@ -10,6 +10,7 @@ mod fuzz;
 mod imports;
 mod pool;
 mod reflection;
+mod source;
 #[cfg(test)]
 mod tests;
 mod weight;

@@ -9,6 +9,7 @@ use prost_reflect::{DescriptorPool, DynamicMessage, MethodDescriptor, ServiceDes
 use super::super::Method;
 use super::fault::{SchemaFault, help_for};
 use super::imports;
+use super::source::{self, Folders};
 
 /// The most characters of a server's name in a message.
 const NAME_CHARACTERS_MAX: usize = 100;
@@ -24,18 +25,26 @@ pub struct Schema {
 pub struct UnaryMethod(MethodDescriptor);
 
 impl Schema {
-    /// Reads a `.proto` file. Its imports are searched in its own folder and then in `includes`; those of
-    /// `google/protobuf` are always there.
+    /// Reads a `.proto` file, or a set of compiled ones, as `protoc -o` writes it. Imports are searched in `includes` and then
+    /// in the file's own folder; those of `google/protobuf` are always there.
     ///
     /// # Errors
     /// When a file cannot be read or has an error, with its place.
     pub fn read(file: &Path, includes: &[PathBuf]) -> Result<Self, SchemaFault> {
-        let wrong = |error: protox::Error| SchemaFault::Proto(format!("{error:?}"));
-        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let folder = folder.unwrap_or(Path::new("."));
-        let searched = includes.iter().map(PathBuf::as_path).chain([folder]);
-        let mut compiler = protox::Compiler::new(searched).map_err(wrong)?;
-        compiler.include_imports(true).open_file(file).map_err(wrong)?;
+        let bytes = source::bytes_of(file).map_err(|error| {
+            SchemaFault::Proto(format!("cannot read {}: {error}", file.display()))
+        })?;
+        if !source::is_source(file)
+            && let Ok(set) = FileDescriptorSet::decode(&*bytes)
+            && !set.file.is_empty()
+        {
+            return Self::of_descriptors(set.file).map_err(|fault| incomplete(file, &fault));
+        }
+        let folders = Folders::of(file, includes)?;
+        let (name, shown) = (folders.name_of(file)?, folders.shown());
+        let mut compiler = protox::Compiler::with_file_resolver(folders);
+        let compiled = compiler.include_imports(true).open_file(&name).map(drop);
+        compiled.map_err(|error| wrong(&error, &shown))?;
         Ok(Self { pool: compiler.descriptor_pool() })
     }
 
@@ -94,6 +103,28 @@ impl Schema {
             SchemaFault::NoService { name: name.to_owned(), help: help_for(name, &known) }
         })
     }
+}
+
+/// What the compiler says, and where it has searched when something is not there.
+fn wrong(error: &protox::Error, folders: &str) -> SchemaFault {
+    // With its place, where it has one.
+    let told = format!("{error:?}");
+    let told = if told.starts_with('"') { error.to_string() } else { told };
+    SchemaFault::Proto(match told.ends_with("not found") {
+        true => format!("{told} in {folders}"),
+        false => told,
+    })
+}
+
+fn incomplete(file: &Path, fault: &SchemaFault) -> SchemaFault {
+    let why = match fault {
+        SchemaFault::Descriptors(why) => why.clone(),
+        other => other.to_string(),
+    };
+    let file = file.display();
+    SchemaFault::Proto(format!(
+        "{file}: {why}; `protoc --include_imports -o` writes a set with all"
+    ))
 }
 
 /// Refuses a file of an edition, on which prost-reflect panics.

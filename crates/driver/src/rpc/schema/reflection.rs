@@ -10,10 +10,11 @@ use measure::{ErrorClass, Failure};
 use net::{Handle, Stream};
 use prost::Message;
 use prost_reflect::prost_types::FileDescriptorProto;
+use protox::file::{FileResolver as _, GoogleFileResolver};
 
 use super::super::answer::{LinkFault, Malformed, ServiceError};
 use super::super::grpc::{CallResult, GrpcCodec, Settings};
-use super::super::{Call, Method, Service};
+use super::super::{Call, Compression, Method, Service};
 use super::fault::{SchemaFault, help_for};
 use super::pool::Schema;
 use super::weight::Budget;
@@ -134,11 +135,13 @@ impl<'a> Asker<'a> {
             return Err(Failure::new(ErrorClass::Connection, "", message));
         };
         let method = Method { service: version.to_owned(), name: METHOD.to_owned() };
-        let call = Call { method: Some(method), ..call.clone() };
+        let compression = Compression::None;
+        let call = Call { method: Some(method), compression, ..call.clone() };
         let head = service.request_head(address, &call, timeouts);
         let head =
             head.map_err(|fault| Failure::new(ErrorClass::Protocol, "", fault.to_string()))?;
-        let settings = Settings { head, answer_bytes_max: ANSWER_BYTES_MAX, keeps_answers: true };
+        let answer_bytes_max = ANSWER_BYTES_MAX;
+        let settings = Settings { head, answer_bytes_max, compression, keeps_answers: true };
         let codec = GrpcCodec::new(&Arc::new(settings)).map_err(|fault| fault.explain(address))?;
         let stream = service.connect(address, handle, timeouts).await?;
         Ok(Self { stream, codec, address, budget: Budget::default() })
@@ -159,14 +162,24 @@ impl<'a> Asker<'a> {
         }
         while let Some(missing) = files.next_missing() {
             let next = Question { file_by_filename: missing.clone(), ..Question::default() };
-            let answer = self.ask(&next).await?.map_err(|error| self.refused(&error.message))?;
-            files.add(&answer, &mut self.budget).map_err(|why| self.refused(&why))?;
+            // Servers may lack a file that only options need, such as `google/api/annotations.proto`.
+            if let Ok(answer) = self.ask(&next).await?
+                && answer.error.is_none()
+            {
+                files.add(&answer, &mut self.budget).map_err(|why| self.refused(&why))?;
+            }
             if !files.by_name.contains_key(&missing) {
-                return Err(self.refused(&format!("it left out {missing}")));
+                files.lack(missing);
             }
         }
-        let schema = Schema::of_descriptors(files.by_name.into_values().collect());
-        schema.map(Ok).map_err(|fault| self.refused(&fault.to_string()))
+        let absent = files.absent.join(", ");
+        let schema = Schema::of_descriptors(files.into_files());
+        schema.map(Ok).map_err(|fault| match absent.is_empty() {
+            true => self.refused(&fault.to_string()),
+            false => {
+                self.refused(&format!("the server does not know its imports {absent}: {fault}"))
+            }
+        })
     }
 
     /// The failure of a service that the server does not have.
@@ -237,6 +250,8 @@ struct Descriptors {
     by_name: BTreeMap<String, FileDescriptorProto>,
     /// Imports of these files, those that have come too.
     imports: Vec<String>,
+    /// Imports that the server does not know.
+    absent: Vec<String>,
     bytes: usize,
 }
 
@@ -265,12 +280,47 @@ impl Descriptors {
     /// A file that others import and that has not come. Each import is looked at once.
     fn next_missing(&mut self) -> Option<String> {
         while let Some(name) = self.imports.pop() {
-            if !self.by_name.contains_key(&name) {
+            if !self.by_name.contains_key(&name) && !self.absent.contains(&name) {
                 return Some(name);
             }
         }
         None
     }
+
+    /// The server does not know a file, which is then one that is always there, or is done without.
+    fn lack(&mut self, name: String) {
+        match GoogleFileResolver::new().open_file(&name) {
+            Ok(file) => {
+                let file = file.file_descriptor_proto().clone();
+                self.imports.extend_from_slice(&file.dependency);
+                self.by_name.insert(name, file);
+            }
+            Err(_) => self.absent.push(name),
+        }
+    }
+
+    /// All files, without imports of those that are absent.
+    fn into_files(self) -> Vec<FileDescriptorProto> {
+        let Self { by_name, absent, .. } = self;
+        by_name.into_values().map(|file| without_imports(file, &absent)).collect()
+    }
+}
+
+fn without_imports(mut file: FileDescriptorProto, absent: &[String]) -> FileDescriptorProto {
+    if !file.dependency.iter().any(|name| absent.contains(name)) {
+        return file;
+    }
+    let all = std::mem::take(&mut file.dependency);
+    let kept: Vec<usize> = (0..all.len()).filter(|place| !absent.contains(&all[*place])).collect();
+    // Where the import at a place is now.
+    let moved = |place: i32| {
+        let place = usize::try_from(place).ok()?;
+        kept.iter().position(|kept| *kept == place).and_then(|place| i32::try_from(place).ok())
+    };
+    file.public_dependency = file.public_dependency.into_iter().filter_map(moved).collect();
+    file.weak_dependency = file.weak_dependency.into_iter().filter_map(moved).collect();
+    file.dependency = kept.into_iter().map(|place| all[place].clone()).collect();
+    file
 }
 
 #[cfg(test)]
@@ -307,6 +357,28 @@ mod tests {
         };
         let files = Some(Files { descriptors: vec![file.encode_to_vec()] });
         Reflected { files, ..Reflected::default() }
+    }
+
+    #[test]
+    fn imports_that_a_server_does_not_know_are_left_out() {
+        let file = FileDescriptorProto {
+            name: Some("a".to_owned()),
+            dependency: ["x", "b", "y", "c"].map(str::to_owned).to_vec(),
+            public_dependency: vec![0, 3],
+            ..FileDescriptorProto::default()
+        };
+        let absent = ["x", "y"].map(str::to_owned);
+        let left = without_imports(file.clone(), &absent);
+        assert_eq!(
+            (left.dependency, left.public_dependency),
+            (vec!["b".into(), "c".into()], vec![1])
+        );
+        assert_eq!(without_imports(file.clone(), &[]), file);
+        let mut files = Descriptors::default();
+        files.lack("google/protobuf/timestamp.proto".to_owned());
+        files.lack("google/api/http.proto".to_owned());
+        assert_eq!(files.absent, ["google/api/http.proto"]);
+        assert_eq!(files.into_files()[0].name(), "google/protobuf/timestamp.proto");
     }
 
     #[test]

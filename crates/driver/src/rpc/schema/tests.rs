@@ -87,7 +87,7 @@ fn what_is_wrong_with_a_method_or_a_message_is_named() {
 fn errors_in_a_proto_file_have_their_place() {
     let fault = |text: &str| {
         let shown = read(text).unwrap_err().to_string();
-        shown.rsplit('/').next().unwrap().to_owned()
+        shown.split(" in ").next().unwrap().to_owned()
     };
     let texts = [
         fault("syntax = \"proto3\";\nmessage A { string = 1; }\n"),
@@ -104,7 +104,54 @@ fn errors_in_a_proto_file_have_their_place() {
 #[test]
 fn a_file_that_is_not_there_is_named() {
     let fault = Schema::read("absent.proto".as_ref(), &[]).unwrap_err();
-    insta::assert_snapshot!(fault, @"file 'absent.proto' is not in any include path");
+    insta::assert_snapshot!(fault, @"cannot read absent.proto: No such file or directory (os error 2)");
+    let fault = Schema::read("Cargo.toml".as_ref(), &["absent".into()]).unwrap_err();
+    insta::assert_snapshot!(fault, @"the folder absent of `proto_path` is not there");
+}
+
+#[test]
+fn files_as_editors_and_protoc_leave_them_are_read() {
+    let say_hello = Method::parse("test.v1.Greeter/SayHello").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, bytes: &[u8]| {
+        let file = folder.path().join(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, bytes).unwrap();
+        file
+    };
+    write("common/names.proto", NAMES.as_bytes());
+    // An include folder of a newer protoc, which cannot be read.
+    write("google/protobuf/duration.proto", b"edition = \"2026\";");
+    let marked = [b"\xef\xbb\xbf", GREETER.as_bytes()].concat();
+    let latin = [b"// Gr\xfc\xdfe\n", GREETER.as_bytes()].concat();
+    let set = read(GREETER).unwrap().to_bytes();
+    for (name, bytes) in
+        [("bom.proto", &marked), ("latin.proto", &latin), ("set.pb", &set), ("text", &latin)]
+    {
+        let file = write(name, bytes);
+        let schema = Schema::read(&file, &[folder.path().to_owned()]).unwrap();
+        assert!(schema.unary_method(&say_hello).is_ok(), "{name}");
+    }
+}
+
+#[test]
+fn what_a_file_or_a_set_lacks_is_named() {
+    let fault = |text: &str| read(text).unwrap_err().to_string();
+    let edition = fault("/* a */ // b\nedition = \"2023\";\n");
+    insta::assert_snapshot!(edition, @"greeter.proto is of an edition (`edition = ...`), which dyno cannot read: only proto2 and proto3");
+    let absent = fault("syntax = \"proto3\";\nimport \"absent.proto\";\n");
+    assert!(absent.contains("import 'absent.proto' not found in /"), "{absent}");
+    let folder = tempfile::tempdir().unwrap();
+    let set = folder.path().join("part.pb");
+    let file = FileDescriptorProto {
+        name: Some("a.proto".to_owned()),
+        dependency: vec!["b.proto".to_owned()],
+        ..FileDescriptorProto::default()
+    };
+    let files = prost_reflect::prost_types::FileDescriptorSet { file: vec![file] };
+    fs::write(&set, prost::Message::encode_to_vec(&files)).unwrap();
+    let told = Schema::read(&set, &[]).unwrap_err().to_string();
+    assert!(told.contains("b.proto") && told.contains("--include_imports"), "{told}");
 }
 
 #[test]

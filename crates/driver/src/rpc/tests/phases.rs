@@ -50,7 +50,7 @@ fn encrypted_phases() -> Vec<(Phase, Protocol, usize)> {
 
 fn service(protocol: Protocol, endpoint: Endpoint) -> Service {
     let addresses = vec![Address { name: "service".to_owned(), endpoint }];
-    Service { protocol, addresses, method: None, tls: None }
+    Service { protocol, addresses, method: None, tls: None, authority: None }
 }
 
 /// The same with TLS.
@@ -66,6 +66,7 @@ fn call() -> Call {
         content_type: ContentType::Bytes,
         caller: String::new(),
         answer_bytes: ANSWER_BYTES,
+        ..Call::default()
     }
 }
 

@@ -105,7 +105,7 @@ fn what_a_server_must_not_send_ends_the_connection_or_one_call() {
     malformed: the server broke HTTP/2 (PROTOCOL_ERROR) before its first answer: it may not be one of gRPC, or want TLS (ssl_mode)
     malformed: the server broke HTTP/2 (PROTOCOL_ERROR) before its first answer: it may not be one of gRPC, or want TLS (ssl_mode)
     malformed: the server broke HTTP/2 (PROTOCOL_ERROR)
-    malformed: the answer is compressed, which dyno had not offered to read
+    malformed: the answer is compressed in another way than gzip; have the server send it plain or with gzip
     malformed: the answer has bytes behind its message
     1: framework RESOURCE_EXHAUSTED
     malformed: the answer ends within its message
