@@ -97,7 +97,7 @@ fn elsewhere() -> Vec<Mistake> {
         mistake(
             "no method",
             "bench rpc --system trpc://127.0.0.1:1",
-            &["names no method", "help: ", "/package.Service/Method"],
+            &["no method is named", "help: ", "package.Service/Method"],
         ),
         mistake(
             "no service",

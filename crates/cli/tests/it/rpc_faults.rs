@@ -266,11 +266,13 @@ fn failed(command: &mut Command) -> (String, String) {
 #[test]
 fn a_service_that_refuses_everything_fails_the_trial() {
     let refusing = Hostile::serve_all(|peer, request| peer.refuse(&request));
-    let (reason, told) = failed(&mut short_bench(&Sandbox::new(), &refusing.url(), 2));
     // No load is offered to it.
-    assert!(reason.starts_with("the service answers each call with an error: "), "{reason}");
-    assert!(reason.ends_with("no (the framework answered with 12)"), "{reason}");
-    assert!(told.contains("no (the framework answered with 12)"), "{told}");
+    let (output, _) = watch(&mut short_bench(&Sandbox::new(), &refusing.url(), 2));
+    assert_eq!(output.status.code(), Some(2), "{}", both(&output));
+    let told = String::from_utf8(output.stderr).unwrap();
+    let error = told.lines().find(|line| line.starts_with("error: ")).unwrap();
+    assert!(error.contains("the service answers each call with an error: "), "{told}");
+    assert!(error.ends_with("no (the framework answered with 12)"), "{told}");
     assert_eq!(refusing.seen(), [0; 0]);
     let web = Hostile::serve_all(|peer, _| {
         peer.stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")?;
