@@ -274,6 +274,11 @@ impl Session {
         self.capabilities & capability != 0
     }
 
+    /// Whether the server commits statements outside of a transaction, as of its last answer.
+    pub(super) fn commits_by_itself(&self) -> bool {
+        self.reply.status() & status::AUTOCOMMIT != 0
+    }
+
     pub(super) fn escapes(&self) -> Escapes {
         match self.reply.status() & status::NO_BACKSLASH_ESCAPES {
             0 => Escapes::Backslash,
