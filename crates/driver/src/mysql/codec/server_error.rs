@@ -87,6 +87,11 @@ impl ServerError {
                 "allow it: SET GLOBAL local_infile = ON, or leave load_data_local out to load with INSERT"
             }
             1290 | 1792 | 1836 => "the server only reads: use the one that takes writes",
+            1698 => {
+                "the server knows this user by its account on the machine (unix_socket, auth_socket): \
+                 connect through the socket as that account (URL option socket=PATH), or use a user \
+                 with a password"
+            }
             3159 => "the server takes encrypted connections only: do not set ssl-mode=DISABLED",
             1461 => "raise it: SET GLOBAL max_prepared_stmt_count = N, or use `--ps off`",
             _ => return None,

@@ -172,6 +172,15 @@ fn an_overlong_message_is_refused_before_it_is_kept() {
 }
 
 #[test]
+fn a_user_that_logs_in_by_its_account_is_led_to_the_socket() {
+    let message = "Access denied for user 'root'@'localhost'".to_owned();
+    let error = ServerError { code: 1698, state: "28000".to_owned(), message };
+    let remedy = error.remedy().unwrap();
+    assert!(remedy.contains("unix_socket, auth_socket"), "{remedy}");
+    assert!(remedy.contains("socket=PATH"), "{remedy}");
+}
+
+#[test]
 fn classes_follow_the_numbers() {
     use measure::ErrorClass::*;
     let class = |code| ServerError { code, state: String::new(), message: String::new() }.class();
