@@ -266,6 +266,11 @@ impl Session {
         self.has(capability::LOCAL_FILES)
     }
 
+    /// Whether it was opened with a statement that turned autocommit on.
+    pub(crate) fn sets_autocommit(&self) -> bool {
+        self.peer.sets_autocommit
+    }
+
     pub(crate) fn protocol(&self) -> StatementProtocol {
         self.protocol
     }
