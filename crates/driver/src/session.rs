@@ -116,6 +116,14 @@ impl Session {
         }
     }
 
+    /// How many statements dyno sent to make the session what it has to be, behind the login.
+    pub fn opening_statements(&self) -> usize {
+        match &self.0 {
+            Connection::MySql(session) => usize::from(session.sets_autocommit()),
+            Connection::Sqlite(_) => 0,
+        }
+    }
+
     /// Bytes sent and received since the last call; none for an embedded database.
     pub fn take_traffic(&mut self) -> Traffic {
         match &mut self.0 {

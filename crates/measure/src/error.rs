@@ -13,7 +13,7 @@ pub enum ErrorClass {
     Deadlock,
     /// Waiting for a lock took longer than the server allows.
     LockTimeout,
-    /// Another transaction changed the same data first.
+    /// Another transaction changed the same data, or a statement the tables, first.
     WriteConflict,
     /// The database was busy with another writer.
     Busy,

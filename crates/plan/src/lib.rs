@@ -71,7 +71,7 @@ pub use shuffle::Shuffle;
 pub use simulated::{Noise, ServiceDistribution, SimulatedSystem, Stall};
 pub use source::Source;
 pub use spelling::nearest;
-pub use text_file::read_text;
+pub use text_file::{read_text, read_text_lossy};
 pub use types::{
     Between, Existing, Limit, LoadPlan, PhaseSql, Plan, SystemInstance, SystemPlan, Trial, Variant,
     WarmUp, WorkloadPlan,

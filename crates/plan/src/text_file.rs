@@ -13,12 +13,29 @@ const BYTES_MAX: u64 = 16 << 20;
 /// # Errors
 /// When it cannot be read, is not UTF-8, or has more than 16 MiB.
 pub fn read_text(path: &Path) -> io::Result<String> {
-    let mut text = String::new();
-    File::open(path)?.take(BYTES_MAX + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > BYTES_MAX {
+    let not_utf8 = "stream did not contain valid UTF-8";
+    String::from_utf8(read_bytes(path)?)
+        .map_err(|_| io::Error::new(ErrorKind::InvalidData, not_utf8))
+}
+
+/// The same of a file whose bytes need not be UTF-8: those that are not are replaced, such as those of a comment in an
+/// older encoding.
+///
+/// # Errors
+/// When it cannot be read, or has more than 16 MiB.
+pub fn read_text_lossy(path: &Path) -> io::Result<String> {
+    let bytes = read_bytes(path)?;
+    Ok(String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+}
+
+fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(BYTES_MAX + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > BYTES_MAX {
         return Err(io::Error::new(ErrorKind::FileTooLarge, "it has more than 16 MiB"));
     }
-    Ok(text)
+    Ok(bytes)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! How a client handles an error.
 
-use measure::{ErrorClass, ErrorKey};
+use measure::{ErrorClass, ErrorKey, Failure};
 use plan::OptionReader;
 use plan::declared::{Choice, Text, choice, text};
 
@@ -13,6 +13,11 @@ pub(crate) const TRANSIENT_ERRORS: Choice<bool> = choice(
 );
 pub(crate) const IGNORE_ERRORS: Text =
     text("ignore_errors", "", "codes of errors that only end their transaction, or all");
+
+/// Errors of the MySQL protocol that end one statement and say nothing of the next: it was killed (1317), it took longer
+/// than the server allows (1969, 3024), or the server takes no writes for now, as around a switch of its role (1290,
+/// 1836).
+const ONE_STATEMENT: [&str; 5] = ["1317", "1969", "3024", "1290", "1836"];
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ErrorPolicy {
@@ -46,14 +51,16 @@ impl ErrorPolicy {
     }
 
     /// How to handle an error of this kind that leaves the connection usable. A duplicate key is always ignored,
-    /// because a retry would meet it again. A refused login ends the client, and so does an expression that has no
+    /// because a retry would meet it again, and so are errors that concern one statement. A refused login ends the client, and so does an expression that has no
     /// value, which no server has reported.
     pub(crate) fn action(&self, key: &ErrorKey) -> ErrorAction {
         let is_listed = self.ignored.iter().any(|code| code == "all" || *code == key.code);
+        let is_one_statement =
+            key.class == ErrorClass::Server && ONE_STATEMENT.contains(&key.code.as_str());
         let is_own = key.class == ErrorClass::Server && key.code.is_empty();
         if key.class == ErrorClass::Login || is_own {
             ErrorAction::Fatal
-        } else if is_listed || key.class == ErrorClass::DuplicateKey {
+        } else if is_listed || is_one_statement || key.class == ErrorClass::DuplicateKey {
             ErrorAction::Ignore
         } else if !key.class.is_transient() {
             ErrorAction::Fatal
@@ -63,6 +70,20 @@ impl ErrorPolicy {
             ErrorAction::Ignore
         }
     }
+}
+
+/// The failure that ends a client, with the option that would let it go on.
+pub(crate) fn with_option(failure: Failure) -> Failure {
+    let ErrorKey { class, code } = &failure.key;
+    if *class != ErrorClass::Server || code.is_empty() {
+        return failure;
+    }
+    let message = format!(
+        "{}; with `ignore_errors = [\"{code}\"]` (-o ignore_errors={code}) it would only end its \
+         transaction",
+        failure.message
+    );
+    failure.with_message(message)
 }
 
 #[cfg(test)]
@@ -78,6 +99,25 @@ mod tests {
         assert_eq!(action(ErrorClass::DuplicateKey, "1062"), ErrorAction::Ignore);
         assert_eq!(action(ErrorClass::Server, "1146"), ErrorAction::Ignore);
         assert_eq!(action(ErrorClass::Server, "1054"), ErrorAction::Fatal);
+    }
+
+    #[test]
+    fn errors_of_one_statement_end_only_their_transaction() {
+        let policy = ErrorPolicy { retries_transient: true, ignored: Vec::new() };
+        for code in ["1317", "1969", "3024", "1290", "1836"] {
+            let key = ErrorKey::new(ErrorClass::Server, code);
+            assert_eq!(policy.action(&key), ErrorAction::Ignore, "{code}");
+        }
+    }
+
+    #[test]
+    fn the_failure_that_ends_a_client_names_the_option_that_lets_it_go_on() {
+        let failure = with_option(Failure::new(ErrorClass::Server, "1146", "no such table"));
+        assert!(failure.message.starts_with("no such table; with "), "{failure}");
+        assert!(failure.message.contains("-o ignore_errors=1146"), "{failure}");
+        for (class, code) in [(ErrorClass::Login, "1045"), (ErrorClass::Server, "")] {
+            assert_eq!(&*with_option(Failure::new(class, code, "told")).message, "told");
+        }
     }
 
     #[test]

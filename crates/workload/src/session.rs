@@ -52,7 +52,8 @@ impl Connector {
             session.run(&set_isolation(&self.target, level)?).await?;
         }
         run_all(&mut session, &self.setup).await?;
-        handle.count_setup(usize::from(self.isolation.is_some()) + self.setup.len());
+        let own = session.opening_statements() + usize::from(self.isolation.is_some());
+        handle.count_setup(own + self.setup.len());
         Ok(session)
     }
 }

@@ -8,7 +8,7 @@ use measure::{Disposition, Failure, OperationId, OperationKind, Traffic};
 
 use net::Nanos;
 
-use crate::policy::{ErrorAction, ErrorPolicy};
+use crate::policy::{ErrorAction, ErrorPolicy, with_option};
 use crate::reconnect::ReconnectBackoff;
 
 pub(crate) trait WorkloadClient {
@@ -191,6 +191,7 @@ async fn after_failure<W: WorkloadClient>(
     }
     let action = policy.action(&failure.key);
     if action == ErrorAction::Fatal {
+        let failure = with_option(failure);
         handle.fail(turn, operation, &failure, Disposition::Fatal);
         return Some(TransactionEnd::Fatal(failure));
     }

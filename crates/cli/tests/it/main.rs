@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 #![expect(clippy::disallowed_methods, reason = "tests start dyno and other programs as users do")]
 
+mod autocommit;
 mod build_facts;
 mod command_line;
 mod compare;

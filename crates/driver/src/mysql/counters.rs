@@ -49,6 +49,18 @@ const MEANING: CounterMeaning = CounterMeaning {
     kind,
 };
 
+/// The same where the session that reads had to turn autocommit on.
+const MEANING_WITH_AUTOCOMMIT: CounterMeaning = CounterMeaning {
+    own: &[
+        ("Com_set_option", 1),
+        ("Com_show_status", 1),
+        ("Com_show_variables", 1),
+        ("Questions", 3),
+        ("Queries", 3),
+    ],
+    kind,
+};
+
 fn kind(counter: &str) -> Option<OperationKind> {
     match counter {
         _ if READS.contains(&counter) => Some(OperationKind::Read),
@@ -79,7 +91,7 @@ async fn ask(session: &mut Session) -> Result<Option<Reading>, Failure> {
     let mut counters: BTreeMap<_, _> = rows.into_iter().filter_map(counter).collect();
     let uptime_s = counters.remove(UPTIME).unwrap_or(0);
     let has_all = READS.iter().all(|name| counters.contains_key(*name));
-    let meaning = &MEANING;
+    let meaning = if session.sets_autocommit() { &MEANING_WITH_AUTOCOMMIT } else { &MEANING };
     let reading = Reading { server, counters, uptime_s, asked, answered, addresses: 1, meaning };
     Ok(has_all.then_some(reading))
 }

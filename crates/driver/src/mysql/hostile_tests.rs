@@ -2,14 +2,15 @@
 //! and a large honest result arrives whole.
 
 use std::future::Future;
-use std::net::{SocketAddr, TcpListener};
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::thread;
 use std::time::Duration;
 
 use measure::{ErrorClass, Failure};
 use net::{Clock, Handle, Runtime};
 use peers::Act::{self, Drip, Repeat, Send, Wait};
-use peers::mysql::{END, OK_MORE, after_login, packet, result_head, row};
+use peers::mysql::{END, OK, OK_MORE, after_login, greeting, packet, result_head, row};
 
 use super::{ConnectOptions, Session, Url};
 use crate::LoginSources;
@@ -70,6 +71,53 @@ fn failures(acts: &[Act]) -> [Failure; 2] {
         session.rows("SELECT 1").await.unwrap_err()
     });
     [skipped.unwrap(), kept.unwrap()]
+}
+
+/// What a server that begins its sessions with these status bits is asked first, and what the record says of it.
+fn first_text_after_login(status: u8) -> (String, Vec<(String, String)>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let peer = thread::spawn(move || {
+        let mut stream = listener.accept().unwrap().0;
+        stream.write_all(&greeting()).unwrap();
+        read_packet(&mut stream);
+        stream.write_all(&packet(2, &[0, 0, 0, status, 0, 0, 0])).unwrap();
+        let text = read_packet(&mut stream);
+        stream.write_all(&packet(1, OK)).unwrap();
+        String::from_utf8(text[1..].to_vec()).unwrap()
+    });
+    let mut runtime = Runtime::new(Clock::monotonic()).unwrap();
+    let handle = runtime.handle();
+    let (sender, receiver) = std::sync::mpsc::channel();
+    runtime.spawn(async move {
+        let mut session = connect(&handle, address, None).await;
+        // The peer ends after the first text, whichever it was.
+        if session.begin_run("DO 1").is_ok() {
+            let _ = std::future::poll_fn(|_| session.poll_answer()).await;
+        }
+        let _ = sender.send(session.peer.settings());
+    });
+    runtime.run(|| Some(u64::MAX)).unwrap();
+    (peer.join().unwrap(), receiver.recv().unwrap())
+}
+
+fn read_packet(stream: &mut TcpStream) -> Vec<u8> {
+    let mut head = [0; 4];
+    stream.read_exact(&mut head).unwrap();
+    let mut payload = vec![0; usize::from(head[0])];
+    stream.read_exact(&mut payload).unwrap();
+    payload
+}
+
+#[test]
+fn autocommit_is_turned_on_where_the_server_begins_sessions_without_it() {
+    let is_told = |settings: &[(String, String)]| {
+        settings.iter().any(|(name, _)| name == "autocommit of dyno's sessions")
+    };
+    let (text, settings) = first_text_after_login(0);
+    assert_eq!((text.as_str(), is_told(&settings)), ("SET autocommit=1", true));
+    let (text, settings) = first_text_after_login(2);
+    assert_eq!((text.as_str(), is_told(&settings)), ("DO 1", false));
 }
 
 /// Results, each with another one behind it.

@@ -10,7 +10,7 @@ use super::Config;
 use super::asked::Asked;
 use super::codec::{
     Credentials, Greeting, Login, LoginAction, LoginError, LoginRequest, MessageLimit, Reply,
-    ServerError, append_packet, capability,
+    ServerError, append_packet, capability, command,
 };
 use super::local_rows::not_allowed;
 use super::peer::Peer;
@@ -28,6 +28,8 @@ const WANTED: u64 = capability::LONG_PASSWORD
     | capability::PLUGIN_AUTH
     | capability::DEPRECATE_EOF
     | capability::BULK_EXECUTE;
+
+const AUTOCOMMIT_ON: &str = "SET autocommit=1";
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ConnectOptions {
@@ -81,7 +83,19 @@ impl Session {
         let status = status.map_err(|failure| session.with_hint(failure, config))?;
         session.settle()?;
         session.reply = Reply::new(session.has(capability::DEPRECATE_EOF), status);
+        if !session.commits_by_itself() {
+            session.turn_autocommit_on().await?;
+        }
         Ok(session)
+    }
+
+    /// A server with `autocommit = OFF` would start a transaction with the first statement and never commit it.
+    async fn turn_autocommit_on(&mut self) -> Result<(), Failure> {
+        self.build(command::QUERY, AUTOCOMMIT_ON);
+        self.asked = Asked::text(AUTOCOMMIT_ON);
+        self.ask().await?;
+        self.peer.sets_autocommit = true;
+        Ok(())
     }
 
     fn new(stream: Stream, address: Address, config: &Config) -> Self {

@@ -53,6 +53,9 @@ fn wrong_urls_say_what_is_wrong_without_a_password() {
         "mysql://me@db1/test?ssl-mode=verify",
         "mysql://me:se%2cret%@db1/test",
         "mysql://me@,db1/test",
+        "mysql://root:se?cret@db1/test",
+        "mysql://root:se/?cret@db1:3306/test",
+        "mysql://me@root:%?cret@db1/test",
     ]
     .map(told)
     .join("\n");
@@ -66,6 +69,9 @@ fn wrong_urls_say_what_is_wrong_without_a_password() {
     `ssl-mode` cannot be `verify`; allowed are DISABLED, PREFERRED, REQUIRED, VERIFY_CA and VERIFY_IDENTITY
     a percent sign in the password must be followed by two hexadecimal digits (%25 is `%`)
     write each host as host:port, with an IPv6 address in brackets, as [::1]:3306
+    write a question mark in a password as %3F
+    write a question mark in a password as %3F
+    write a question mark in a password as %3F
     ");
 }
 
@@ -80,7 +86,7 @@ fn passwords_are_not_shown_in_debug_output() {
 
 #[test]
 fn an_option_file_gives_its_client_section() {
-    let text = "[mysqld]\nuser=daemon\n[client]\n# comment\nuser = me # who\n\
+    let text = "[mysqld]\nuser=daemon\n[client] # mine\n# comment\nuser = me # who\n\
                 password=\"a#b\\\\c\"\nhost=db9\nport=4000\nssl\n[mysql]\npassword=other\n";
     let options = OptionFile::parse(text);
     let wanted = OptionFile {
@@ -160,6 +166,31 @@ fn the_option_file_supplies_what_the_url_lacks() {
     let config = Url::parse("mysql://me@127.0.0.3:4000").unwrap();
     let config = config.resolve(&sources(folder.path())).unwrap();
     assert_eq!(config.to_string(), "mysql://me@127.0.0.3:4000/");
+}
+
+#[test]
+fn an_option_file_in_another_encoding_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("my.cnf");
+    fs::write(&file, b"[client]\n# gr\xfc\xdfe\nuser=cnf\n").unwrap();
+    let sources = LoginSources { option_file: Some(file), ..LoginSources::default() };
+    let config = Url::parse("mysql://127.0.0.1/test").unwrap().resolve(&sources).unwrap();
+    assert_eq!(config.user, "cnf");
+}
+
+#[test]
+fn an_unreadable_option_file_stops_only_a_url_that_needs_it() {
+    // A folder cannot be read as a file, whoever tries.
+    let folder = tempfile::tempdir().unwrap();
+    let sources =
+        LoginSources { option_file: Some(folder.path().into()), ..LoginSources::default() };
+    let resolved = |url: &str| Url::parse(url).unwrap().resolve(&sources);
+    assert_eq!(resolved("mysql://me@127.0.0.1/test").unwrap().user, "me");
+    assert_eq!(resolved("mysql://me@/test?socket=/run/s").unwrap().user, "me");
+    for url in ["mysql://127.0.0.1/test", "mysql://me@/test"] {
+        let failure = resolved(url).unwrap_err();
+        assert!(failure.message.starts_with("cannot read "), "{failure}");
+    }
 }
 
 #[test]

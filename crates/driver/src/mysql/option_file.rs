@@ -33,7 +33,8 @@ impl OptionFile {
         let mut is_ours = false;
         for line in text.lines().map(str::trim) {
             if let Some(section) = line.strip_prefix('[') {
-                is_ours = section.trim_end_matches(']').trim() == "client";
+                // A comment may follow the bracket.
+                is_ours = section.split(']').next().is_some_and(|name| name.trim() == "client");
             } else if is_ours && !line.starts_with(['#', ';', '!']) {
                 options.read_line(line);
             }

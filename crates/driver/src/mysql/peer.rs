@@ -17,13 +17,15 @@ pub(super) struct Peer {
     pub(super) certificate: Option<CertificateCheck>,
     /// The login's method and the form in which the password was sent; `None` before the login.
     pub(super) login: Option<(Method, PasswordSent)>,
+    /// Whether the server began the session without autocommit, so that dyno turned it on.
+    pub(super) sets_autocommit: bool,
     /// The texts of the session's statements, shortened.
     pub(super) texts: Vec<Rc<str>>,
 }
 
 impl Peer {
     pub(super) fn new(address: Address) -> Self {
-        Self { address, certificate: None, login: None, texts: Vec::new() }
+        Self { address, certificate: None, login: None, sets_autocommit: false, texts: Vec::new() }
     }
 
     pub(super) fn is_on_unix_socket(&self) -> bool {
@@ -40,12 +42,16 @@ impl Peer {
         }
     }
 
-    /// For the record: the protection of the connection, and how the login was made.
+    /// For the record: the protection of the connection, how the login was made, and whether autocommit was turned on.
     pub(super) fn settings(&self) -> Vec<(String, String)> {
         let login = self.login.map(|(method, sent)| ("login", login_text(method, sent)));
+        let autocommit = self.sets_autocommit.then(|| {
+            ("autocommit of dyno's sessions", "ON: the server began them with OFF".to_owned())
+        });
         [("connection", self.connection())]
             .into_iter()
             .chain(login)
+            .chain(autocommit)
             .map(|(name, value)| (name.to_owned(), value))
             .collect()
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use measure::{ErrorClass, Failure, Identity};
 use net::Handle;
 
-use super::codec::{AnswerLimit, shown};
+use super::codec::{AnswerLimit, command, shown};
 use super::session::Session;
 use crate::{Datum, Facts, ServerLimit, ServerLimits};
 
@@ -44,6 +44,7 @@ const SETTINGS: &[&str] = &[
 /// Other variables that are queried.
 const QUESTIONS: &[&str] = &[
     "default_storage_engine",
+    "init_connect",
     "max_allowed_packet",
     "max_connections",
     "max_prepared_stmt_count",
@@ -74,6 +75,7 @@ pub(crate) async fn probe(
 async fn ask(session: &mut Session) -> Result<Facts, Failure> {
     let variables =
         NamedValues::ask(session, "GLOBAL VARIABLES", &[SETTINGS, QUESTIONS].concat()).await?;
+    refuse_without_autocommit(session, &variables).await?;
     let uses =
         NamedValues::ask(session, "GLOBAL STATUS", &["Threads_connected", "Prepared_stmt_count"]);
     let uses = uses.await?;
@@ -98,6 +100,29 @@ async fn ask(session: &mut Session) -> Result<Facts, Failure> {
         settings,
     };
     Ok(Facts { identity, limits: limits(product, &variables, &uses) })
+}
+
+/// The server runs `init_connect` after it has accepted a login, so a session does not see at its start that this turns
+/// autocommit off.
+async fn refuse_without_autocommit(
+    session: &mut Session,
+    variables: &NamedValues,
+) -> Result<(), Failure> {
+    if variables.text("init_connect").is_none_or(str::is_empty) {
+        return Ok(());
+    }
+    session.build(command::QUERY, "DO 0");
+    session.ask().await?;
+    if session.commits_by_itself() {
+        return Ok(());
+    }
+    let message = format!(
+        "{}: init_connect turns autocommit off for this user, so nothing would be committed; take \
+         `autocommit=0` out of init_connect, or use a user whom it does not concern (one with the \
+         privilege CONNECTION ADMIN or SUPER)",
+        session.peer.address.name
+    );
+    Err(Failure::new(ErrorClass::Server, "", message))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use measure::{ErrorClass, Failure};
 use net::Endpoint;
-use plan::{Password, read_text};
+use plan::{Password, read_text_lossy};
 use zeroize::Zeroizing;
 
 use super::config::Config;
@@ -26,7 +26,14 @@ impl Url {
     /// # Errors
     /// A password file that cannot be read, an option file that exists but cannot be used, an unknown host.
     pub fn resolve(&self, sources: &LoginSources) -> Result<Config, Failure> {
-        let options = read_option_file(sources.option_file.as_deref())?;
+        let options = match read_option_file(sources.option_file.as_deref()) {
+            // The URL says all that a login needs, as it would without the file.
+            Err(OptionFileError::Unreadable(_)) if self.is_complete() => OptionFile::default(),
+            Err(OptionFileError::Unreadable(failure) | OptionFileError::UnknownMode(failure)) => {
+                return Err(failure);
+            }
+            Ok(options) => options,
+        };
         let addresses = self.addresses(&options)?;
         let user = self.user.clone().or(options.user).or_else(|| sources.default_user.clone());
         let password = sources.password(self.password.as_ref())?.or(options.password);
@@ -43,6 +50,11 @@ impl Url {
                 .unwrap_or(false),
             encryption: self.ssl.clone().or(&options.ssl).encryption()?,
         })
+    }
+
+    /// Whether it names the user and the server.
+    fn is_complete(&self) -> bool {
+        self.user.is_some() && (self.socket.is_some() || !self.hosts.is_empty())
     }
 
     /// The URL's addresses; without any, the option file's; without those, this machine's.
@@ -72,18 +84,25 @@ fn look_up(host: &Host) -> Result<Address, Failure> {
     Address::look_up(&host.name, host.port.unwrap_or(PORT), &host.with_port(PORT))
 }
 
-fn read_option_file(path: Option<&Path>) -> Result<OptionFile, Failure> {
+enum OptionFileError {
+    Unreadable(Failure),
+    UnknownMode(Failure),
+}
+
+fn read_option_file(path: Option<&Path>) -> Result<OptionFile, OptionFileError> {
     let Some(path) = path else { return Ok(OptionFile::default()) };
-    match read_text(path) {
+    match read_text_lossy(path) {
         Ok(text) => match OptionFile::parse(&Zeroizing::new(text)) {
-            OptionFile { unknown_mode: Some(mode), .. } => Err(unknown_mode(path, &mode)),
+            OptionFile { unknown_mode: Some(mode), .. } => {
+                Err(OptionFileError::UnknownMode(unknown_mode(path, &mode)))
+            }
             options => {
                 options.password.iter().for_each(Password::hide);
                 Ok(options)
             }
         },
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(OptionFile::default()),
-        Err(error) => Err(unreadable(path, &error)),
+        Err(error) => Err(OptionFileError::Unreadable(unreadable(path, &error))),
     }
 }
 

@@ -266,12 +266,22 @@ impl Session {
         self.has(capability::LOCAL_FILES)
     }
 
+    /// Whether it was opened with a statement that turned autocommit on.
+    pub(crate) fn sets_autocommit(&self) -> bool {
+        self.peer.sets_autocommit
+    }
+
     pub(crate) fn protocol(&self) -> StatementProtocol {
         self.protocol
     }
 
     pub(super) fn has(&self, capability: u64) -> bool {
         self.capabilities & capability != 0
+    }
+
+    /// Whether the server commits statements outside of a transaction, as of its last answer.
+    pub(super) fn commits_by_itself(&self) -> bool {
+        self.reply.status() & status::AUTOCOMMIT != 0
     }
 
     pub(super) fn escapes(&self) -> Escapes {

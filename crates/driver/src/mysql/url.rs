@@ -83,15 +83,16 @@ impl Url {
             None => (None, place),
         };
         let (hosts, database) = place.split_once('/').unwrap_or((place, ""));
-        let mut url = Self { hosts: Host::read_all(hosts)?, ..Self::default() };
-        url.database = some_text(database, "database")?;
+        let mut url = Self::default();
+        // Text before an `@` may be the rest of a password, so it is not repeated.
+        let may_be_password = options.contains('@');
+        let wrong = |error| if may_be_password { UrlError::QuestionMark } else { error };
+        url.hosts = Host::read_all(hosts).map_err(|error| wrong(error.into()))?;
+        url.database = some_text(database, "database").map_err(wrong)?;
         if let Some(login) = login {
-            url.read_login(login)?;
+            url.read_login(login).map_err(wrong)?;
         }
         for option in options.split('&').filter(|option| !option.is_empty()) {
-            // Text before an `@` may be the rest of a password, so it is not repeated.
-            let may_be_password = options.contains('@');
-            let wrong = |error| if may_be_password { UrlError::QuestionMark } else { error };
             url.read_option(option).map_err(wrong)?;
         }
         if url.socket.is_some() {

@@ -95,8 +95,16 @@ impl Settings {
             let message = "`order` does not go with `queries`, which run in their own order";
             reader.reject(ORDER.name, message, "leave one of them out");
         }
+        let scale = SCALE.read(reader);
+        if !has_distinct_suppliers(scale) {
+            let message = format!(
+                "at scale {scale} the formula of clause 4.2.3 gives a part the same supplier twice, so \
+                 PARTSUPP has no such primary key"
+            );
+            reader.reject(SCALE.name, message, nearest_scales(scale));
+        }
         Self {
-            scale: SCALE.read(reader),
+            scale,
             parameters: PARAMETERS.read(reader),
             order: ORDER.read(reader),
             asked: asked.map(|all| all.into_iter().map(|query| query as usize).collect()),
@@ -139,5 +147,71 @@ impl Settings {
     /// How many of `clients` clients are streams of queries; one more may be the refresh stream.
     pub(super) fn streams(&self, clients: usize) -> usize {
         if self.has_refresh && clients > 1 { clients - 1 } else { clients }
+    }
+}
+
+/// Rows of SUPPLIER and PART at scale 1 (clause 4.2.5.1).
+const SUPPLIERS: f64 = 10_000.0;
+const PARTS: f64 = 200_000.0;
+
+/// Whether each part has four different suppliers at this scale. Source: clause 4.2.3; with S suppliers, the supplier
+/// i = 0..3 of part p is (p + i (S / 4 + (p - 1) / S)) mod S + 1, in whole numbers.
+pub(super) fn has_distinct_suppliers(scale: f64) -> bool {
+    let (suppliers, parts) = ((SUPPLIERS * scale) as u64, (PARTS * scale) as u64);
+    let is_distinct = |step: u64| (1..4).all(|apart| apart * step % suppliers != 0);
+    // Two of them are the same if a multiple of the step, up to three times, is one of S.
+    let first = suppliers / 4;
+    suppliers > 0 && (first..=first + (parts.max(1) - 1) / suppliers).all(is_distinct)
+}
+
+/// The nearest scales on both sides of one that cannot be.
+fn nearest_scales(scale: f64) -> String {
+    let suppliers = (SUPPLIERS * scale) as u64;
+    // The documented minimum has ten suppliers.
+    let below = (10..suppliers).rev().map(scale_of).find(|scale| has_distinct_suppliers(*scale));
+    let above = (suppliers + 1..).map(scale_of).find(|scale| has_distinct_suppliers(*scale));
+    let both: Vec<String> = below.into_iter().chain(above).map(|it| it.to_string()).collect();
+    format!("use {}", both.join(" or "))
+}
+
+fn scale_of(suppliers: u64) -> f64 {
+    suppliers as f64 / SUPPLIERS
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use tpchgen::generators::PartSuppGenerator;
+
+    use super::*;
+
+    #[test]
+    fn scales_whose_parts_have_a_supplier_twice_are_those_of_the_generator() {
+        for thousandths in 1..=30 {
+            let scale = f64::from(thousandths) / 1_000.0;
+            let mut keys = BTreeSet::new();
+            let rows = PartSuppGenerator::new(scale, 1, 1);
+            let is_distinct = rows.iter().all(|row| keys.insert((row.ps_partkey, row.ps_suppkey)));
+            assert_eq!(has_distinct_suppliers(scale), is_distinct, "{scale}");
+        }
+        for scale in [0.01, 0.1, 1.0, 10.0, 100_000.0] {
+            assert!(has_distinct_suppliers(scale), "{scale}");
+        }
+    }
+
+    #[test]
+    fn the_nearest_scales_are_offered_for_one_that_cannot_be() {
+        let told = |text: &str| {
+            let options = plan::Options::parse(text).unwrap();
+            let mut reader = options.reader();
+            Settings::read(&mut reader);
+            reader.finish().map_err(|problems| format!("{problems:?}"))
+        };
+        assert!(told("scale = 0.01").is_ok());
+        let refused = told("scale = 0.015").unwrap_err();
+        assert!(refused.contains("the same supplier twice"), "{refused}");
+        assert_eq!(nearest_scales(0.015), "use 0.0149 or 0.0151");
+        assert_eq!(nearest_scales(0.001), "use 0.0031");
     }
 }

@@ -20,8 +20,8 @@ pub(super) struct Chooser {
 enum Distribution {
     Uniform { count: u64 },
     Sequential { count: u64, next: Arc<AtomicU64>, part: LoadPart },
-    Zipfian { ranks: Zipfian, spread: Permutation },
-    YcsbZipfian { ranks: GrayZipfian, hash: KeyScheme, places: u64 },
+    Zipfian { ranks: Zipfian, spread: Permutation, extent: Extent, seed: u64 },
+    YcsbZipfian { ranks: GrayZipfian, hash: KeyScheme, extent: Extent },
     Latest { ranks: Zipfian, count: u64 },
     Hotspot { hot: u64, count: u64, operations: f64 },
     Exponential { mean: f64 },
@@ -32,6 +32,31 @@ enum Distribution {
 const YCSB_RANKS: u64 = 10_000_000_001;
 /// The sum of the weights of 10^10 ranks: `ZETAN` of the same class.
 const YCSB_WEIGHTS: f64 = 26.469_028_201_783_02;
+
+/// The number of records that a zipfian draws from: those that are there and those that inserts will add, but less than
+/// twice those that are there. A draw of a record that does not exist yet is repeated, so beyond that most draws would
+/// be.
+#[derive(Clone, Copy, Debug)]
+struct Extent {
+    records: u64,
+    /// Loaded records and expected inserts.
+    most: u64,
+}
+
+impl Extent {
+    fn new(range: Range) -> Self {
+        let most = range.count.saturating_add(range.expected);
+        Self { records: range.count.max(1).saturating_mul(2).min(most), most }
+    }
+
+    /// Doubles it until it has the records that are there. All clients come through the same numbers, so that they
+    /// agree on the popular records.
+    fn grow(&mut self, there: u64) {
+        while self.records < there.min(self.most) {
+            self.records = self.records.saturating_mul(2).min(self.most);
+        }
+    }
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Range {
@@ -68,15 +93,15 @@ impl Chooser {
                 Distribution::Sequential { count, next: Arc::clone(sequence), part }
             }
             Request::Zipfian(Zipf::Exact) => {
-                let items = count.saturating_add(range.expected);
-                let spread = Permutation::new(items, popular.seed);
-                Distribution::Zipfian { ranks: Zipfian::new(items, ZIPFIAN_EXPONENT), spread }
+                let extent = Extent::new(range);
+                let ranks = Zipfian::new(extent.records, ZIPFIAN_EXPONENT);
+                let spread = Permutation::new(extent.records, popular.seed);
+                Distribution::Zipfian { ranks, spread, extent, seed: popular.seed }
             }
             Request::Zipfian(Zipf::Ycsb) => Distribution::YcsbZipfian {
                 ranks: GrayZipfian::new(YCSB_RANKS, ZIPFIAN_EXPONENT, YCSB_WEIGHTS),
                 hash: popular.hash,
-                // Both tools count one record more than there are; a draw of it is repeated.
-                places: count.saturating_add(range.expected).saturating_add(1),
+                extent: Extent::new(range),
             },
             Request::Latest => {
                 Distribution::Latest { ranks: Zipfian::new(count, ZIPFIAN_EXPONENT), count }
@@ -109,18 +134,32 @@ impl Chooser {
             Distribution::Sequential { count, next, part } => {
                 first + part.position(next.fetch_add(1, Ordering::Relaxed)) % (*count).min(there)
             }
-            Distribution::Zipfian { ranks, spread } => loop {
-                let record = spread.of(ranks.draw(random) - 1);
-                if record < there {
-                    return first + record;
+            Distribution::Zipfian { ranks, spread, extent, seed } => {
+                if extent.records < there {
+                    extent.grow(there);
+                    if extent.records != ranks.count() {
+                        ranks.resize(extent.records);
+                        *spread = Permutation::new(extent.records, *seed);
+                    }
                 }
-            },
-            Distribution::YcsbZipfian { ranks, hash, places } => loop {
-                let record = hash.hash(ranks.draw(random) - 1) % *places;
-                if record < there {
-                    return first + record;
+                loop {
+                    let record = spread.of(ranks.draw(random) - 1);
+                    if record < there {
+                        return first + record;
+                    }
                 }
-            },
+            }
+            Distribution::YcsbZipfian { ranks, hash, extent } => {
+                extent.grow(there);
+                // Both tools count one record more than there are; a draw of it is repeated.
+                let places = extent.records.saturating_add(1);
+                loop {
+                    let record = hash.hash(ranks.draw(random) - 1) % places;
+                    if record < there {
+                        return first + record;
+                    }
+                }
+            }
             Distribution::Latest { ranks, count } => {
                 if there != *count {
                     *count = there;
@@ -135,13 +174,13 @@ impl Chooser {
                     first + *hot + random.below(*count - *hot)
                 }
             }
-            Distribution::Exponential { mean } => loop {
-                // 1 - U is in (0, 1], so its logarithm is finite.
-                let age = (-(1.0 - random.next_f64()).ln() * *mean) as u64;
-                if age < there {
-                    return first + there - 1 - age;
-                }
-            },
+            Distribution::Exponential { mean } => {
+                // The law cut off at the oldest record, by inversion: no draw is repeated, however few records there
+                // are. U is below 1, so the logarithm is finite.
+                let cut_off = (-(there as f64) / *mean).exp_m1();
+                let age = -(random.next_f64() * cut_off).ln_1p() * *mean;
+                first + there - 1 - (age as u64).min(there - 1)
+            }
         }
     }
 }

@@ -56,6 +56,7 @@ pub(crate) mod capability {
 
 /// Status bits that the server sends with the end of each answer.
 pub(crate) mod status {
+    pub(crate) const AUTOCOMMIT: u16 = 0x2;
     pub(crate) const MORE_RESULTS: u16 = 0x8;
     pub(crate) const NO_BACKSLASH_ESCAPES: u16 = 0x200;
 }

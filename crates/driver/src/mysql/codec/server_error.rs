@@ -43,13 +43,20 @@ impl ServerError {
     pub(crate) fn class(&self) -> ErrorClass {
         match self.code {
             1213 => ErrorClass::Deadlock,
-            1205 => ErrorClass::LockTimeout,
-            1020 | 8002 | 8005 | 8022 | 9007 => ErrorClass::WriteConflict,
-            // TiDB has no separate number for a statement that met too many conflicts in a row (max-retry-count of
-            // its pessimistic transactions).
-            1105 if self.message.contains("pessimistic lock retry limit reached") => {
+            1205 | 3572 => ErrorClass::LockTimeout,
+            // 1412, 1615, 8027 and 8028: the tables were altered meanwhile. 3101: a conflict in a replicated group.
+            1020 | 1412 | 1615 | 3101 | 8002 | 8005 | 8022 | 8027 | 8028 | 9007 => {
                 ErrorClass::WriteConflict
             }
+            // TiDB has no separate number for a statement that met too many conflicts in a row (max-retry-count of
+            // its pessimistic transactions), nor for other errors that it marks.
+            1105 if self.message.contains("pessimistic lock retry limit reached")
+                || self.message.contains("try again later") =>
+            {
+                ErrorClass::WriteConflict
+            }
+            // Parts of a TiDB cluster are overloaded, or have moved.
+            9001..=9005 => ErrorClass::Busy,
             1062 => ErrorClass::DuplicateKey,
             1044 | 1045 | 1049 | 1130 | 1251 | 1524 | 1698 | 3118 | 3159 | 4151 => {
                 ErrorClass::Login
@@ -80,6 +87,11 @@ impl ServerError {
                 "allow it: SET GLOBAL local_infile = ON, or leave load_data_local out to load with INSERT"
             }
             1290 | 1792 | 1836 => "the server only reads: use the one that takes writes",
+            1698 => {
+                "the server knows this user by its account on the machine (unix_socket, auth_socket): \
+                 connect through the socket as that account (URL option socket=PATH), or use a user \
+                 with a password"
+            }
             3159 => "the server takes encrypted connections only: do not set ssl-mode=DISABLED",
             1461 => "raise it: SET GLOBAL max_prepared_stmt_count = N, or use `--ps off`",
             _ => return None,

@@ -172,6 +172,15 @@ fn an_overlong_message_is_refused_before_it_is_kept() {
 }
 
 #[test]
+fn a_user_that_logs_in_by_its_account_is_led_to_the_socket() {
+    let message = "Access denied for user 'root'@'localhost'".to_owned();
+    let error = ServerError { code: 1698, state: "28000".to_owned(), message };
+    let remedy = error.remedy().unwrap();
+    assert!(remedy.contains("unix_socket, auth_socket"), "{remedy}");
+    assert!(remedy.contains("socket=PATH"), "{remedy}");
+}
+
+#[test]
 fn classes_follow_the_numbers() {
     use measure::ErrorClass::*;
     let class = |code| ServerError { code, state: String::new(), message: String::new() }.class();
@@ -190,10 +199,14 @@ fn classes_follow_the_numbers() {
         Server,
     ];
     assert_eq!(told, wanted);
+    assert_eq!([1412, 1615, 3101, 8027, 8028].map(class), [conflict; 5]);
+    assert_eq!([9001, 9002, 9003, 9004, 9005].map(class), [Busy; 5]);
+    assert_eq!([1317, 1969, 3024, 1290].map(class), [Server; 4]);
     let unknown = |message: &str| {
         ServerError { code: 1105, state: "HY000".to_owned(), message: message.to_owned() }.class()
     };
     assert_eq!(unknown("pessimistic lock retry limit reached"), conflict);
+    assert_eq!(unknown("Information schema is changed. [try again later]"), conflict);
     assert_eq!(unknown("something else"), Server);
 }
 

@@ -49,6 +49,7 @@ fn p_value(seen: &[u32], weights: &[f64]) -> f64 {
 }
 
 /// Not rejected at the 1 % level; one wrong constant gives a p-value of practically 0.
+#[track_caller]
 fn assert_fits(seen: &[u32], weights: &[f64]) {
     let p = p_value(seen, weights);
     assert!(p > 0.01, "p = {p}");
@@ -87,6 +88,43 @@ fn zipfian_chooses_only_acknowledged_records() {
     let law = spread(&zipf(0.99, RECORDS + 100));
     assert_fits(&draws(ZIPFIAN, range, RECORDS), &law[..RECORDS as usize]);
     assert_fits(&draws(ZIPFIAN, range, RECORDS + 100), &law);
+}
+
+/// A draw among all records that a huge `operationcount` promises would be repeated some million times.
+#[test]
+fn a_zipfian_of_a_huge_operation_count_draws_from_twice_the_records() {
+    let range = Range { expected: 1_000_000_000, ..RANGE };
+    let law = |items| spread(&zipf(0.99, items));
+    assert_fits(&draws(ZIPFIAN, range, RECORDS), &law(2 * RECORDS)[..RECORDS as usize]);
+    let all = 2 * RECORDS;
+    assert_fits(&draws(ZIPFIAN, range, all), &law(2 * RECORDS));
+    let more = 3 * RECORDS;
+    assert_fits(&draws(ZIPFIAN, range, more), &law(4 * RECORDS)[..more as usize]);
+    let shares = ycsb_shares(POPULAR.hash, 2 * RECORDS + 1);
+    assert_fits(&draws(YCSB_ZIPFIAN, range, RECORDS), &shares[..RECORDS as usize]);
+}
+
+#[test]
+fn a_zipfian_grows_with_its_records_up_to_the_expected_ones() {
+    let range = Range { count: 10, expected: 90, ..RANGE };
+    let mut extent = Extent::new(range);
+    let mut grown = |there| {
+        extent.grow(there);
+        extent.records
+    };
+    assert_eq!([1, 20, 21, 41, 81, 1_000].map(&mut grown), [20, 20, 40, 80, 100, 100]);
+    let few = Extent::new(Range { count: 100, expected: 30, ..RANGE });
+    assert_eq!(few.records, 130);
+    let endless = Extent::new(Range { count: u64::MAX, expected: 30, ..RANGE });
+    assert_eq!(endless.records, u64::MAX);
+}
+
+#[test]
+fn an_exponential_over_few_records_is_cut_off_without_repeating_draws() {
+    let request = Request::Exponential { percentile: 95.0, fraction: 0.8571428571 };
+    // With a mean of millions of records, five hundred are nearly equally likely.
+    let range = Range { records: 100_000_000, ..RANGE };
+    assert_fits(&draws(request, range, RECORDS), &vec![1.0; RECORDS as usize]);
 }
 
 /// The weights of 10^10 ranks, by the Euler-Maclaurin formula after the first thousand: the rest of a sum of f is its
