@@ -79,8 +79,9 @@ fn values_of_texts_and_headers_are_taken_as_they_are() {
     let sandbox = Sandbox::new();
     for option in ["text={}", "text=true", "text=[1, 2]", "text=1,2", "hex=0010", "text=0x10"] {
         let (key, value) = option.split_once('=').unwrap();
-        let more = ["--warm-up=0s", "--repetitions=1", "--system=echo", "--option", option];
-        sandbox.succeed([&["bench", "rpc", "--time=100ms"], &more[..]].concat());
+        let mut command = sandbox.dyno(["bench", "rpc", "--time=100ms", "--system=echo"]);
+        let output = command.args(["--warm-up=0s", "--option", option]).output().unwrap();
+        assert!(output.status.success(), "{option}: {}", both(&output));
         let run = sandbox.runs().pop().unwrap();
         let plan = fs::read_to_string(run.join("plan.toml")).unwrap();
         assert!(plan.contains(&format!("{key} = \"{value}\"\n")), "{option}: {plan}");
