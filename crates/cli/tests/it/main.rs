@@ -67,6 +67,7 @@ mod tidb_cluster;
 mod tls;
 mod tpcc;
 mod tpch;
+mod try_again;
 mod up;
 mod validity;
 mod variants;
