@@ -1,7 +1,7 @@
 //! Servers that begin sessions without autocommit.
 
 use crate::own_server::OwnServer;
-use crate::sandbox::{Sandbox, report};
+use crate::sandbox::{Sandbox, both, report};
 
 #[test]
 fn statements_that_turn_autocommit_on_are_counted_when_clients_connect_again() {
@@ -36,4 +36,18 @@ fn work_is_committed_on_a_server_that_begins_sessions_without_autocommit() {
     // Another session sees only what was committed.
     assert_eq!(server.sql("SELECT n FROM counts").trim(), "50");
     assert!(report.to_string().contains("autocommit of dyno's sessions"), "{report}");
+}
+
+#[test]
+fn a_user_whose_autocommit_init_connect_turns_off_is_refused() {
+    let server = OwnServer::start(&["--init-connect=SET autocommit=0"]);
+    server.sql(
+        "CREATE USER plain@'%'; GRANT ALL ON *.* TO plain@'%'; \
+         REVOKE SUPER, CONNECTION ADMIN ON *.* FROM plain@'%'",
+    );
+    let sandbox = Sandbox::new();
+    let mut command = sandbox.dyno(["bench", "sysbench/oltp_point_select", "--time=1s"]);
+    let output = command.args(["--system", &server.url_of("plain")]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", both(&output));
+    assert!(both(&output).contains("init_connect turns autocommit off"), "{}", both(&output));
 }

@@ -69,6 +69,7 @@ mod tidb_cluster;
 mod tls;
 mod tpcc;
 mod tpch;
+mod try_again;
 mod up;
 mod validity;
 mod variants;

@@ -158,7 +158,7 @@ const PARTS: f64 = 200_000.0;
 /// i = 0..3 of part p is (p + i (S / 4 + (p - 1) / S)) mod S + 1, in whole numbers.
 pub(super) fn has_distinct_suppliers(scale: f64) -> bool {
     let (suppliers, parts) = ((SUPPLIERS * scale) as u64, (PARTS * scale) as u64);
-    let is_distinct = |step: u64| (1..4).all(|apart| apart * step % suppliers != 0);
+    let is_distinct = |step: u64| !(1..4).any(|apart| (apart * step).is_multiple_of(suppliers));
     // Two of them are the same if a multiple of the step, up to three times, is one of S.
     let first = suppliers / 4;
     suppliers > 0 && (first..=first + (parts.max(1) - 1) / suppliers).all(is_distinct)
