@@ -164,8 +164,12 @@ type answers struct {
 func (answers) UseDB(string) error { return nil }
 
 func (answers) HandleQuery(query string) (*mysql.Result, error) {
+	// The library's first answer says that autocommit is off, so that clients turn it on.
+	if strings.HasPrefix(strings.ToUpper(query), "SET AUTOCOMMIT") {
+		return &mysql.Result{}, nil
+	}
 	if !strings.HasPrefix(strings.ToUpper(query), "SELECT") {
-		return nil, mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, "only SELECT is answered here")
+		return nil, mysql.NewError(mysql.ER_NOT_SUPPORTED_YET, "only SELECT and SET autocommit are answered here")
 	}
 	rows, err := mysql.BuildSimpleTextResultset([]string{"1"}, [][]any{{1}})
 	if err != nil {

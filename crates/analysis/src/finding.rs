@@ -198,7 +198,7 @@ impl Code {
             Self::Outages => ("outages", Doubtful),
             Self::MemberExited => ("member-exited", Doubtful),
             Self::ConnectionsLost => ("connections-lost", Doubtful),
-            Self::IdleConnectionsClosed => ("idle-connections-closed", Doubtful),
+            Self::IdleConnectionsClosed => ("idle-connections-closed", Note),
             Self::ClientsLeft => ("clients-left", Invalid),
             Self::EveryClientLeft => ("every-client-left", Invalid),
             Self::Failures => ("failures", Doubtful),

@@ -9,7 +9,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::conclusion::{Code, Conclusion};
 use crate::digest::Digest;
-use crate::document::{Content, Head};
+use crate::document::Head;
 use crate::figure::Figure;
 use crate::front;
 use crate::number::{bounded, count, duration, latency, number, percentile_name};
@@ -56,9 +56,9 @@ pub fn summary(
         if !figures.is_empty() {
             out.push_str(&format!("\n{}", paint.rows(&visible(&figures))));
         }
-        let spent = out.lines().count() + AROUND - rows(reading);
+        let spent = (out.lines().count() + AROUND).saturating_sub(rows(reading));
         let answers = lines(&answers(reading));
-        let doubts = doubts(reading).join(" ");
+        let doubts = front::care(reading).join(" ");
         let doubts = if doubts.is_empty() { doubts } else { lines(&format!("? {doubts}")) };
         // Answers have what doubts leave, which are told in a line at least.
         let room = LINES_MAX.saturating_sub(spent);
@@ -237,15 +237,6 @@ fn answers(reading: &Reading<'_>) -> String {
 fn sentences(reading: &Reading<'_>, is_told: impl Fn(Code) -> bool) -> String {
     let told = reading.conclusions.iter().filter(|it| it.code.is_answer() && is_told(it.code));
     told.map(Conclusion::text).collect::<Vec<_>>().join(" ")
-}
-
-fn doubts(reading: &Reading<'_>) -> Vec<String> {
-    let care = document(reading).sections.into_iter().flat_map(|section| section.blocks);
-    let care = care.filter_map(|block| match block.content {
-        Content::Care(lines) => Some(lines),
-        _ => None,
-    });
-    care.flatten().collect()
 }
 
 #[cfg(test)]

@@ -194,6 +194,8 @@ fn connections_that_broke_while_others_were_answered_are_no_outage() {
     let expected =
         [finding(Code::ConnectionsLost, &lost), finding(Code::IdleConnectionsClosed, &closed)];
     assert_eq!(check(&input, &summarize(&input)), expected);
+    // A server that closes what is idle is nobody's failure.
+    assert_eq!(Code::IdleConnectionsClosed.severity(), crate::Severity::Note);
 }
 
 #[test]
