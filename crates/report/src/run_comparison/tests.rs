@@ -458,7 +458,7 @@ fn told_of(run: &Run) -> String {
 #[test]
 fn a_comparison_of_two_builds_ends_in_a_sentence_that_answers_it() {
     let alike = [[0.897, 1.106, 0.971], [1.08, 0.92, 1.01], [0.99, 1.05, 0.95]];
-    insta::assert_snapshot!(told_of(&builds(alike)), @"Whether tidb.v3 or tidb.v1 is faster is not decided: throughput -1.2 % to +0.1 % under 3 loads, with 95 % intervals from -24 % to +28 %, 3 rounds; more rounds would narrow it.");
+    insta::assert_snapshot!(told_of(&builds(alike)), @"Whether tidb.v3 or tidb.v1 is faster is not decided: throughput of tidb.v3 -1.2 % to +0.1 % under 3 loads, with 95 % intervals from -24 % to +28 %, 3 rounds; more rounds would narrow it.");
     let faster = [[1.05, 1.051, 1.049], [1.03, 1.031, 1.029], [1.04, 1.041, 1.039]];
     insta::assert_snapshot!(told_of(&builds(faster)), @"tidb.v3 is faster than tidb.v1 under 3 of 3 loads: throughput +3.0 % to +5.0 %, 3 rounds.");
     let same = [[1.001, 1.0, 0.999], [1.0, 1.001, 0.999], [1.0, 1.0, 1.0]];
