@@ -195,7 +195,7 @@ fn latency(digest: &Digest<'_>, point: &Point<'_>, names: [&'static str; 2]) -> 
 }
 
 /// Throughput of a point: the median.
-fn per_s(digest: &Digest<'_>, point: &Point<'_>) -> f64 {
+pub(crate) fn per_s(digest: &Digest<'_>, point: &Point<'_>) -> f64 {
     let estimate = digest.estimate(point, |summary| summary.transactions_per_s);
     estimate.map_or(0.0, |estimate| estimate.median)
 }

@@ -192,6 +192,13 @@ impl<'a> Digest<'a> {
         Some((least, least.median < most.median))
     }
 
+    /// The first score of its own that the workload of a point has: the median, and its name.
+    pub(crate) fn score(&self, point: &Point<'_>) -> Option<(f64, &str)> {
+        let name = &self.middle_trial(point)?.summary.scores.first()?.name;
+        let of = |summary: &Summary| summary.scores.first().map_or(0.0, |score| score.value);
+        Some((self.estimate(point, of)?.median, name))
+    }
+
     /// A count summed over all trials of the point, counted or not.
     pub(crate) fn sum(&self, point: &Point<'_>, figure: impl Fn(&Summary) -> u64) -> u64 {
         point.trials.iter().map(|trial| figure(&self.trials[*trial].summary)).sum()

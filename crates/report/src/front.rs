@@ -13,7 +13,9 @@ use crate::plots::{over_run, over_time};
 use crate::reading::Reading;
 
 pub(crate) use crate::conclusion::in_a_sentence;
-pub(crate) use loads::{in_order, relative, section as loads, table as loads_table};
+pub(crate) use loads::{
+    in_order, is_other, rates, relative, section as loads, shown, table as loads_table,
+};
 
 const ONE_TRIAL: &str = "One trial for each load: differences that are smaller than the bands are not shown to be real.";
 const KEY: &str =

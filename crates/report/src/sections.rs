@@ -45,7 +45,8 @@ pub(crate) fn document<'d>(reading: &'d Reading<'d>) -> Document<'d> {
     Document { head: head(reading), sections: sections.filter(|it| !it.is_empty()).collect() }
 }
 
-fn head(reading: &Reading<'_>) -> Head {
+/// What stands above all sections.
+pub(crate) fn head(reading: &Reading<'_>) -> Head {
     let digest = &reading.digest;
     let run = digest.run;
     let planned = several(run.trials_planned() as u64, "trial", "trials");

@@ -7,14 +7,15 @@ use std::path::Path;
 
 use unicode_width::UnicodeWidthStr;
 
+use crate::comparison::Group;
 use crate::conclusion::{Code, Conclusion};
-use crate::digest::Digest;
+use crate::digest::{Digest, Point};
 use crate::document::Head;
 use crate::figure::Figure;
 use crate::front;
-use crate::number::{bounded, count, duration, latency, number, percentile_name};
+use crate::number::{count, duration, number, percentile_name};
 use crate::reading::Reading;
-use crate::sections::document;
+use crate::table::Table;
 use crate::visible::visible;
 use crate::wrap::fold;
 
@@ -47,16 +48,15 @@ pub fn summary(
     let width = width.unwrap_or(WIDTH);
     let paint = Paint(has_colours);
     let lines = |text: &str| fold(&visible(text), Some(width)).trim_end().to_owned();
-    let document = document(reading);
-    let mut out = head(&document.head, &lines, paint, width);
+    let mut out = head(&crate::sections::head(reading), &lines, paint, width);
     if let Some(cause) = front::cause(&reading.digest) {
         out.push_str(&format!("\n{}\n", paint.bad(&lines(&cause))));
     } else {
-        let figures = figures(reading, width);
+        let (figures, rows) = figures(reading, width);
         if !figures.is_empty() {
             out.push_str(&format!("\n{}", paint.rows(&visible(&figures))));
         }
-        let spent = (out.lines().count() + AROUND).saturating_sub(rows(reading));
+        let spent = (out.lines().count() + AROUND).saturating_sub(rows);
         let answers = lines(&answers(reading));
         let doubts = front::care(reading).join(" ");
         let doubts = if doubts.is_empty() { doubts } else { lines(&format!("? {doubts}")) };
@@ -118,53 +118,37 @@ fn limited(text: &str, most: usize, width: usize) -> String {
     format!("{}{MORE}", kept[..end].trim_end_matches([' ', ',', ';', ':', '\n']))
 }
 
-/// The table of loads, or of variants; of a single load, its figures in two lines.
-fn figures(reading: &Reading<'_>, width: usize) -> String {
+/// The table of loads, or of variants, and how many rows it has; of a single load, its figures in two lines.
+fn figures(reading: &Reading<'_>, width: usize) -> (String, usize) {
     let digest = &reading.digest;
     if digest.run.header.seek.is_some() {
-        return String::new();
+        return (String::new(), 0);
     }
     let groups = reading.groups();
     if !groups.is_empty() {
-        let forest = groups.iter().map(|group| {
-            let least = ["workload", "p95, of both", "p99, of both", "throughput, of both"];
-            group.forest().text_without(&least, width)
-        });
-        return forest.collect::<Vec<_>>().join("\n");
+        let least = ["workload", "p95, of both", "p99, of both", "throughput, of both"];
+        let forests: Vec<_> = groups.iter().map(Group::forest).collect();
+        let texts = forests.iter().map(|forest| forest.text_without(&least, width));
+        let rows = forests.iter().map(Table::rows).sum();
+        return (texts.collect::<Vec<_>>().join("\n"), rows);
     }
-    match &digest.points[..] {
-        [_] => fold(&only_load(digest), Some(width)),
-        _ => {
-            let table = front::loads_table(digest).without_columns(|head, cells| {
-                head == "failed" && cells.iter().all(|cell| *cell == "\u{2013}")
-            });
-            table.text_without(&LESS, width)
-        }
+    if let [point] = &digest.points[..] {
+        return (fold(&only_load(digest, point), Some(width)), 1);
     }
+    let table = front::loads_table(digest).without_columns(|head, cells| {
+        head == "failed" && cells.iter().all(|cell| *cell == "\u{2013}")
+    });
+    (table.text_without(&LESS, width), table.rows())
 }
 
-/// The rows of the table of a summary: of loads, or of variants.
-fn rows(reading: &Reading<'_>) -> usize {
-    if reading.digest.run.header.seek.is_some() {
-        return 0;
-    }
-    match reading.groups().iter().map(|group| group.forest().rows()).sum() {
-        0 => reading.digest.points.len(),
-        rows => rows,
-    }
-}
-
-fn only_load(digest: &Digest<'_>) -> String {
-    let point = &digest.points[0];
+fn only_load(digest: &Digest<'_>, point: &Point<'_>) -> String {
     let event = digest.event_of(point.workload).per_s();
-    let rate = |of: fn(&analysis::Summary) -> f64| digest.estimate(point, of).map(|it| it.median);
-    let per_s = rate(|summary| summary.transactions_per_s).unwrap_or_default();
+    let [per_s, queries] = front::rates(digest, point);
     let interval = Figure::Throughput.interval(digest, point);
     let interval =
         interval.map_or(String::new(), |it| format!(" ({})", front::relative(&it, per_s)));
     let mut first = vec![format!("{} {event}{interval}", number(per_s))];
-    let queries = rate(|summary| summary.queries_per_s).unwrap_or_default();
-    if queries > 0.0 && (queries - per_s).abs() > 0.001 * per_s {
+    if front::is_other(per_s, queries) {
         first.push(format!("{} queries/s", number(queries)));
     }
     first.push(format!(
@@ -172,8 +156,7 @@ fn only_load(digest: &Digest<'_>) -> String {
         count(digest.sum(point, |summary| summary.failed_transactions))
     ));
     let shown = |name: String, of: &dyn Fn(&analysis::Summary) -> (f64, bool)| {
-        let (value, is_bound) = digest.bounded(point, of)?;
-        Some(format!("{name} {}", bounded(latency(value.median), is_bound)))
+        Some(format!("{name} {}", front::shown(digest, point, of)?))
     };
     let mean = shown("mean".to_owned(), &|summary| summary.latency.mean());
     let percentiles = digest.run.header.percentiles.iter();
@@ -267,7 +250,7 @@ mod tests {
                 let text = summary(&reading, Some(&page), Some(width), false);
                 let wide = text.lines().find(|line| line.width() > width);
                 assert_eq!(wide, None, "{name} in {width} columns:\n{text}");
-                let most = rows(&reading) + LINES_MAX;
+                let most = figures(&reading, width).1 + LINES_MAX;
                 assert!(text.lines().count() <= most, "{name}: more than {most} lines:\n{text}");
             }
             insta::assert_snapshot!(

@@ -77,11 +77,8 @@ fn of_point(digest: &Digest<'_>, point: &Point<'_>) -> Option<Conclusion> {
     }
     values.push(("percentile", Value::Percentile(percentile(digest)?)));
     values.extend(latency(digest, point, ["latency_ns", "more"]));
-    if let Some(score) = middle.summary.scores.first() {
-        let of_trial =
-            |summary: &analysis::Summary| summary.scores.first().map_or(0.0, |score| score.value);
-        let value = digest.estimate(point, of_trial)?.median;
-        values.extend([("score", Value::Number(value)), ("score_name", text(&score.name))]);
+    if let Some((value, name)) = digest.score(point) {
+        values.extend([("score", Value::Number(value)), ("score_name", text(name))]);
     }
     values.extend(behind(digest, &[point]));
     let place = Place::Trial(index(digest, middle));

@@ -1,15 +1,17 @@
 //! A card for each workload: its figure, its plot and its answer.
 
-use analysis::{Summary, is_set_of_operations};
+use analysis::is_set_of_operations;
 
-use crate::conclusion::{self, Code, Conclusion};
+use crate::conclusion::{self, Code, Conclusion, per_s};
 use crate::digest::{Digest, Point, Trial, load_text};
 use crate::document::Card;
-use crate::number::{count, latency, percentile_name, short};
+use crate::number::{count, percentile_name, short};
 use crate::plots::{over_run, over_time};
 use crate::reading::Reading;
 use crate::seek;
 use crate::svg::Chart;
+
+use super::loads::shown;
 
 /// Answers of one card that are shown; the others are counted.
 const ANSWERS_MAX: usize = 4;
@@ -98,11 +100,8 @@ fn of_workload(reading: &Reading<'_>, workload: &str) -> Option<Card> {
     let event = digest.event_of(workload).per_s();
     let rate = (short(per_s(digest, best)), format!("{event} at {load}{of_system}"));
     // A workload with a score of its own is told by it first.
-    let score = trial.summary.scores.first().and_then(|score| {
-        let of = |summary: &Summary| summary.scores.first().map_or(0.0, |score| score.value);
-        let value = digest.estimate(best, of)?.median;
-        Some((short(value), format!("{} at {load}{of_system}", score.name)))
-    });
+    let score = digest.score(best);
+    let score = score.map(|(value, name)| (short(value), format!("{name} at {load}{of_system}")));
     let rates = score.into_iter().chain([rate]);
     if let Some([chart, _]) = over_run::cards(digest, &reading.sweeps, workload) {
         let note = if has_systems { String::new() } else { latency_note(digest, &points) };
@@ -135,10 +134,6 @@ fn answers(reading: &Reading<'_>, workload: &str, points: &[&Point<'_>]) -> Vec<
     all
 }
 
-fn per_s(digest: &Digest<'_>, point: &Point<'_>) -> f64 {
-    digest.estimate(point, |summary| summary.transactions_per_s).map_or(0.0, |it| it.median)
-}
-
 /// The usual percentile of the lowest and of the highest load.
 fn latency_note(digest: &Digest<'_>, points: &[&Point<'_>]) -> String {
     let Some(percent) = conclusion::percentile(digest) else { return String::new() };
@@ -153,9 +148,7 @@ fn latency_note(digest: &Digest<'_>, points: &[&Point<'_>]) -> String {
 }
 
 fn shown_latency(digest: &Digest<'_>, point: &Point<'_>, percent: f64) -> Option<String> {
-    let figure = |summary: &Summary| summary.latency.percentile(percent);
-    let (value, is_bound) = digest.bounded(point, figure)?;
-    Some(crate::number::bounded(latency(value.median), is_bound))
+    shown(digest, point, |summary| summary.latency.percentile(percent))
 }
 
 /// Further figures of a single load: interval, latencies and failures.

@@ -81,29 +81,25 @@ fn figures(
     let remark = digest.remarks(point);
     let verdict = if remark.is_empty() { Validity::Valid.name().to_owned() } else { remark };
     let is_measured = !point.counted.is_empty();
-    let shown = |text: String| if is_measured { text } else { UNKNOWN.to_owned() };
+    let known = |text: String| if is_measured { text } else { UNKNOWN.to_owned() };
     let interval = Figure::Throughput.interval(digest, point);
     let mut row = vec![
         verdict,
         format!("{:.1}", 100.0 * events / most),
-        shown(number(events)),
+        known(number(events)),
         interval.map_or(UNKNOWN.to_owned(), |it| relative(&it, events)),
     ];
     row.extend(
         has_queries.then(|| {
-            if is_other(events, queries) { shown(number(queries)) } else { String::new() }
+            if is_other(events, queries) { known(number(queries)) } else { String::new() }
         }),
     );
     if has_score {
-        let of = |summary: &Summary| summary.scores.first().map_or(0.0, |score| score.value);
-        row.push(digest.estimate(point, of).map_or(UNKNOWN.to_owned(), |it| number(it.median)));
+        row.push(digest.score(point).map_or(UNKNOWN.to_owned(), |(value, _)| number(value)));
     }
     for percent in &digest.run.header.percentiles {
-        let found = digest.bounded(point, |summary| summary.latency.percentile(*percent));
-        row.push(
-            found
-                .map_or(UNKNOWN.to_owned(), |(it, is_bound)| bounded(latency(it.median), is_bound)),
-        );
+        let found = shown(digest, point, |summary| summary.latency.percentile(*percent));
+        row.push(found.unwrap_or_else(|| UNKNOWN.to_owned()));
     }
     let max = digest.bounded(point, |summary| summary.latency.max());
     row.push(max.map_or(UNKNOWN.to_owned(), |(it, is_bound)| bounded(latency(it.max), is_bound)));
@@ -112,23 +108,30 @@ fn figures(
     row
 }
 
+/// A latency of a point: the median over its trials.
+pub(crate) fn shown(
+    digest: &Digest<'_>,
+    point: &Point<'_>,
+    of: impl Fn(&Summary) -> (f64, bool),
+) -> Option<String> {
+    let (value, is_bound) = digest.bounded(point, of)?;
+    Some(bounded(latency(value.median), is_bound))
+}
+
 /// Whether the second rate says something that the first does not.
-fn is_other(events: f64, queries: f64) -> bool {
+pub(crate) fn is_other(events: f64, queries: f64) -> bool {
     queries > 0.0 && (queries - events).abs() > SAME * events
 }
 
 /// Events and statements per second.
-fn rates(digest: &Digest<'_>, point: &Point<'_>) -> [f64; 2] {
+pub(crate) fn rates(digest: &Digest<'_>, point: &Point<'_>) -> [f64; 2] {
     let of: [fn(&Summary) -> f64; 2] = [|it| it.transactions_per_s, |it| it.queries_per_s];
     of.map(|of| digest.estimate(point, of).map_or(0.0, |it| it.median))
 }
 
 /// The score that every load has; its name is that of a column.
 fn score_name<'d>(digest: &'d Digest<'_>) -> Option<&'d str> {
-    let mut names = digest.points.iter().map(|point| {
-        let trial = digest.middle_trial(point)?;
-        trial.summary.scores.first().map(|score| score.name.as_str())
-    });
+    let mut names = digest.points.iter().map(|point| Some(digest.score(point)?.1));
     let first = names.next()??;
     names.all(|name| name == Some(first)).then_some(first)
 }

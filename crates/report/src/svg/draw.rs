@@ -91,11 +91,7 @@ impl Chart {
         }
         let mut out = String::from("<ul class=\"legend\">\n");
         for series in &self.series {
-            let line = if series.has_line { stroke(series, "M1 7H27") } else { String::new() };
-            let marker =
-                if series.has_markers { marker(series.colour, 14.0, 7.0) } else { String::new() };
-            let name = escape(&series.name);
-            out.push_str(&legend_item(&format!("{line}{marker}"), &name));
+            out.push_str(&legend_item(&key(series), &escape(&series.name)));
         }
         for kind in ShadeKind::ALL {
             if self.shades.iter().any(|shade| shade.kind == kind) {
@@ -420,7 +416,14 @@ fn legend_item(drawing: &str, name: &str) -> String {
     )
 }
 
-pub(super) fn stroke(series: &Series, path: &str) -> String {
+/// The line and marker of a series in a legend.
+pub(super) fn key(series: &Series) -> String {
+    let line = if series.has_line { stroke(series, "M1 7H27") } else { String::new() };
+    let marker = if series.has_markers { marker(series.colour, 14.0, 7.0) } else { String::new() };
+    format!("{line}{marker}")
+}
+
+fn stroke(series: &Series, path: &str) -> String {
     let dash = series.dash + DASH_SHIFT * (series.colour / COLOURS);
     let dash = DASHES[dash % DASHES.len()];
     let dash =
@@ -463,7 +466,7 @@ fn standing(validity: Validity, colour: usize, x: f64, y: f64) -> String {
 }
 
 /// A shape for each colour, so that lines are distinguished without it.
-pub(super) fn marker(colour: usize, x: f64, y: f64) -> String {
+fn marker(colour: usize, x: f64, y: f64) -> String {
     let colour = colour % COLOURS;
     let shape = match colour {
         0 => "m-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0 -9 0z",

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::chart::Chart;
-use super::draw::{Drawing, WIDTH, marker, stroke};
+use super::draw::{Drawing, WIDTH, key};
 use crate::table::escape;
 use crate::wrap::wrap;
 
@@ -18,7 +18,6 @@ impl Chart {
     pub(crate) fn file(&self, about: &str, style: &str) -> String {
         let drawing = Drawing::of(self);
         let labels = drawing.labels();
-        let names = self.series.iter().map(|series| series.name.as_str()).collect::<Vec<_>>();
         let lines = [&self.title, &self.subtitle, about].map(str::to_owned);
         let (width, height) = (drawing.width().max(WIDTH), self.size.height);
         let letters = (width / HEAD_LETTER) as usize;
@@ -38,18 +37,16 @@ impl Chart {
         }
         let mut x = 8.0;
         let y = HEAD_LINE * (lines.len() + 1) as f64;
-        for (series, name) in self.series.iter().zip(names).filter(|(series, _)| !series.is_named) {
-            let line = if series.has_line { stroke(series, "M1 7H27") } else { String::new() };
-            let marker =
-                if series.has_markers { marker(series.colour, 14.0, 7.0) } else { String::new() };
+        for series in self.series.iter().filter(|series| !series.is_named) {
             let _ = writeln!(
                 out,
-                "<g transform=\"translate({x:.1} {:.1})\">{line}{marker}<text class=\"tick\" x=\"32\" y=\"11\">{}\
+                "<g transform=\"translate({x:.1} {:.1})\">{}<text class=\"tick\" x=\"32\" y=\"11\">{}\
                  </text></g>",
                 y - 11.0,
-                escape(name)
+                key(series),
+                escape(&series.name)
             );
-            x += 48.0 + name.chars().count() as f64 * 7.0;
+            x += 48.0 + series.name.chars().count() as f64 * 7.0;
         }
         let svg = drawing.svg("plot", &labels.svg);
         let placed =
