@@ -92,7 +92,11 @@ async fn call_until_answered(slot: &mut Slot) {
 
 /// Two calls at the same time.
 async fn both(one: &mut Slot, two: &mut Slot) -> [Result<(), Failure>; 2] {
-    let (mut first, mut second) = (Box::pin(one.call(b"1")), Box::pin(two.call(b"2")));
+    together(one.call(b"1"), two.call(b"2")).await
+}
+
+async fn together<T>(one: impl Future<Output = T>, two: impl Future<Output = T>) -> [T; 2] {
+    let (mut first, mut second) = (Box::pin(one), Box::pin(two));
     let mut results = [None, None];
     poll_fn(|context| {
         poll_into(&mut results[0], first.as_mut(), context);

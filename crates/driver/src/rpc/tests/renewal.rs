@@ -1,14 +1,12 @@
 //! Connections that servers close in good order, and what becomes of the calls on them.
 
-use std::future::poll_fn;
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::task::Poll;
 use std::time::Duration;
 
 use measure::{ErrorClass, Failure};
 
-use super::{LONG, answer_to_next, poll_into, run};
+use super::{LONG, answer_to_next, run, together};
 use crate::rpc::{Protocol, Slot};
 
 /// A call that is sent again for as long as the service has not begun it; returns how many connections it took.
@@ -179,16 +177,7 @@ fn a_call_that_a_goaway_leaves_out_goes_on_at_another_connection_while_the_first
     run(Protocol::Grpc, LONG, peer, |_, connection| async move {
         let (mut one, mut two) = (connection.slot(0), connection.slot(1));
         one.connect().await.unwrap();
-        let (mut first, mut second) = (Box::pin(call(&mut one)), Box::pin(call(&mut two)));
-        let mut results = [None, None];
-        poll_fn(|context| {
-            poll_into(&mut results[0], first.as_mut(), context);
-            poll_into(&mut results[1], second.as_mut(), context);
-            if results.iter().all(Option::is_some) { Poll::Ready(()) } else { Poll::Pending }
-        })
-        .await;
-        assert_eq!(results, [Some(Ok(0)), Some(Ok(1))]);
-        drop((first, second));
+        assert_eq!(together(call(&mut one), call(&mut two)).await, [Ok(0), Ok(1)]);
         assert_eq!(call(&mut two).await, Ok(0));
     });
 }
