@@ -44,6 +44,8 @@ enum Task {
     Soak(soak::Arguments),
     /// Counts on simulated systems how often verdicts and warnings are wrong
     Statistics(statistics::Arguments),
+    /// Provokes known limits, and counts how often their cause is named: the table of benchmarks/why.md
+    Verdicts(test::Verdicts),
     /// Measures dyno against sysbench and against a bare loop in C
     Bench(bench::Arguments),
 }
@@ -56,6 +58,7 @@ fn main() -> ExitCode {
         Task::Fuzz(arguments) => fuzz::run(&arguments),
         Task::Soak(arguments) => soak::run(&arguments),
         Task::Statistics(arguments) => statistics::run(&arguments),
+        Task::Verdicts(arguments) => test::verdicts(&arguments),
         Task::Bench(arguments) => bench::run(&arguments),
     };
     result.unwrap_or_else(|error| {

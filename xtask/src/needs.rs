@@ -17,6 +17,7 @@ pub(crate) struct Need {
 }
 
 pub(crate) const MARIADB: Need = Need { program: "mariadbd", package: "mariadb-server" };
+pub(crate) const POSTGRES: Need = Need { program: "pg_ctlcluster", package: "postgresql" };
 pub(crate) const COMPILER: Need = Need { program: "cc", package: "gcc" };
 /// Any version: one that is too old for a build downloads a newer one as a module.
 pub(crate) const GO: Need = Need { program: "go", package: "golang-go" };

@@ -5,16 +5,16 @@ mod emulated;
 use std::num::NonZero;
 use std::panic::resume_unwind;
 use std::path::PathBuf;
-use std::process::{Command, ExitCode, ExitStatus};
+use std::process::{ExitCode, ExitStatus};
 use std::thread;
 
 use anyhow::{Context, bail};
 use clap::Args;
-use system::mariadb::{self, Settings};
+use system::{mariadb, postgres};
 
 use crate::go::{GO_MYSQL, GO_TPC, GO_YCSB};
 use crate::interrupt::Interrupt;
-use crate::needs::{CHROMIUM, GO, IP, MARIADB, NFT, PDFTOTEXT, SSH, SSHD, SYSBENCH};
+use crate::needs::{CHROMIUM, GO, IP, MARIADB, NFT, PDFTOTEXT, POSTGRES, SSH, SSHD, SYSBENCH};
 use crate::{cluster, needs, servers, shell, tidy};
 use emulated::Emulated;
 
@@ -23,6 +23,7 @@ const THREADS_VARIABLE: &str = "RUST_TEST_THREADS";
 
 /// The environment variable that holds the server's address in tests.
 const SERVER_VARIABLE: &str = "DYNO_TEST_MYSQL";
+const POSTGRES_VARIABLE: &str = "DYNO_TEST_POSTGRES";
 
 /// No crate has examples in its documentation, for which cargo would read each crate once more.
 const ALL_TESTS: [&str; 4] = ["--workspace", "--lib", "--bins", "--tests"];
@@ -49,7 +50,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         }
         bail!("on {}, this failed (see above): {}", target.name, failed.join(", "));
     }
-    let needs = [MARIADB, SYSBENCH, GO, IP, NFT, SSH, SSHD, CHROMIUM, PDFTOTEXT];
+    let needs = [MARIADB, POSTGRES, SYSBENCH, GO, IP, NFT, SSH, SSHD, CHROMIUM, PDFTOTEXT];
     arguments.install.provide(&needs, &interrupt)?;
     let (failed, programs) = thread::scope(|scope| {
         let programs = scope.spawn(|| programs(&interrupt));
@@ -63,6 +64,22 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     }
     eprintln!("xtask: beside the tests, this failed (see above): {}", failed.join(", "));
     Ok(ExitCode::FAILURE)
+}
+
+/// What `cargo xtask verdicts` takes.
+#[derive(Args)]
+pub(crate) struct Verdicts {
+    /// How often each case is run
+    #[arg(long, default_value_t = 5)]
+    rounds: usize,
+}
+
+/// Runs the provoked cases of `why`, which are a test that nobody else runs.
+pub(crate) fn verdicts(arguments: &Verdicts) -> anyhow::Result<ExitCode> {
+    let mut test = shell::cargo(&["test", "--release", "--package", "dyno-bench", "--test", "it"]);
+    test.args(["--", "--ignored", "--nocapture", "why::verdicts"]);
+    test.env("DYNO_VERDICTS", arguments.rounds.to_string());
+    Ok(exit_code(shell::run(&mut test, &Interrupt::watch()?)?))
 }
 
 /// Everything but the tests themselves that cargo does: the checks, then the build of all tests. Returns what failed.
@@ -114,33 +131,33 @@ fn tests(
     // Files that interrupted tests leave are removed with the folder.
     let temporary = scratch.path().join("tests");
     std::fs::create_dir(&temporary).context("no folder for the tests' data")?;
-    let server = mariadb::start(Settings::default(), scratch.path())?;
+    let server = mariadb::start(mariadb::Settings::default(), scratch.path())?;
+    let postgres = postgres::start(postgres::Settings::default(), scratch.path())?;
     let mut test = shell::cargo(&["test"]);
     if arguments.is_empty() {
         test.args(ALL_TESTS).arg("--no-fail-fast");
     }
     test.args(arguments).envs(programs);
-    test.env(SERVER_VARIABLE, server.url()).env("TMPDIR", &temporary);
+    test.env(SERVER_VARIABLE, server.url()).env(POSTGRES_VARIABLE, postgres.url());
+    test.env("TMPDIR", &temporary);
     if std::env::var_os(THREADS_VARIABLE).is_none() {
         // Tests of the whole program mostly wait: for servers that start, and for loads of some seconds.
         let cpus = thread::available_parallelism().map_or(1, NonZero::get);
         test.env(THREADS_VARIABLE, (2 * cpus).to_string());
     }
     eprintln!("xtask: {SERVER_VARIABLE} is a MariaDB on port {}", server.port());
-    let status = shell::run(without_logins(&mut test), interrupt);
-    if let Some(why) = server.exited() {
-        eprintln!("xtask: {why}");
+    // The tests determine which account is used, not the user's environment.
+    for name in ["MYSQL_PWD", "MYSQL_HOST", "MYSQL_TCP_PORT", "MYSQL_UNIX_PORT", "PGPASSWORD"] {
+        test.env_remove(name);
     }
-    server.stop()?;
+    let status = shell::run(&mut test, interrupt);
+    for server in [server, postgres] {
+        if let Some(why) = server.exited() {
+            eprintln!("xtask: {why}");
+        }
+        server.stop()?;
+    }
     status
-}
-
-/// The tests determine which account is used, not the user's environment.
-fn without_logins(command: &mut Command) -> &mut Command {
-    for name in ["MYSQL_PWD", "MYSQL_HOST", "MYSQL_TCP_PORT", "MYSQL_UNIX_PORT"] {
-        command.env_remove(name);
-    }
-    command
 }
 
 fn exit_code(status: ExitStatus) -> ExitCode {

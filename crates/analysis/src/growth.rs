@@ -114,10 +114,7 @@ impl Alone {
 
 /// Of the difference of two levels with a single trial each.
 fn half_width(one: &LoadLevel, other: &LoadLevel) -> Option<f64> {
-    let of = |level: &LoadLevel| {
-        let WithinInterval { low, high, .. } = level.within.filter(|_| level.per_s.len() == 1)?;
-        Some((high? / low).ln() / 2.0).filter(|half_width| half_width.is_finite())
-    };
+    let of = |level: &LoadLevel| level.within.filter(|_| level.per_s.len() == 1)?.log_half_width();
     Some(of(one)?.hypot(of(other)?))
 }
 

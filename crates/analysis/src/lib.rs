@@ -53,6 +53,7 @@ mod summary;
 mod t_mixture;
 mod trend;
 mod validity;
+mod why;
 mod within;
 
 pub use ceiling::{CeilingSummary, ceiling};
@@ -93,8 +94,8 @@ pub use rounds::{RoundsLook, compare_by, rounds_are_over};
 pub use rules::{ScoreSummary, ShareSummary, composite, is_set_of_operations};
 pub use scaling::{FittedLevel, NoScaling, Peak, Quality, Ranged, Scaling, ScalingLevel, scaling};
 pub use seek::{
-    BoundShare, Capacity, JudgedProbe, NextProbe, Seek, SeekOutcome, Step, assess,
-    transactions_needed,
+    BoundShare, Capacity, CapacityBasis, JudgedProbe, NextProbe, Seek, SeekOutcome, Step,
+    SystemState, assess, transactions_needed,
 };
 pub use servers::{KnownServers, cpu_of_server, known_servers};
 pub use several::corrected;
@@ -105,6 +106,10 @@ pub use summary::{
 };
 pub use trend::{Trend, trend};
 pub use validity::Validity;
+pub use why::{
+    CYCLE, Design, LeverEffect, NotDecided, PlaceEffect, Ranged95, Verdict, WhyEffects, WhyPlace,
+    why_effects, why_verdict,
+};
 pub use within::{
     INTERVALS_MIN, NoInterval, OperationWithin, Within, WithinInterval, interval_of_mean,
     interval_of_percentile,

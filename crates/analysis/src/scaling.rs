@@ -26,6 +26,8 @@ const LEVELS_MIN: usize = 4;
 const SINGLE_LEVELS_MIN: usize = 5;
 /// The law is refused when residuals as large as these have a smaller probability under it.
 const REFUSED_BELOW: f64 = 0.01;
+/// Half the width of a 95 % interval, in standard deviations of the normal distribution.
+const HALF_WIDTH: f64 = 1.96;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScalingLevel {
@@ -35,6 +37,9 @@ pub struct ScalingLevel {
     pub per_s: Vec<f64>,
     /// Of a single trial: the variance that the noise within it explains, as a part of the squared throughput.
     pub variance_within: Option<f64>,
+    /// Of a single trial: half the width of the 95 % interval of the logarithm of its throughput, from within it. It allows
+    /// for noise that lasts as long as the trial, which that variance does not.
+    pub half_width_within: Option<f64>,
 }
 
 /// The law, fitted to a sweep.
@@ -329,8 +334,8 @@ impl Sweep {
         };
         let shared = variance::shared(&within, levels.len() - 3, squares)?;
         let points = points_of(&with(shared));
-        let means =
-            points.iter().zip(&within).map(|(it, own)| (it.clients, it.log_time, Some(*own)));
+        let lasting = levels.iter().map(|it| Some((it.half_width_within? / HALF_WIDTH).powi(2)));
+        let means = points.iter().zip(lasting).map(|(it, own)| (it.clients, it.log_time, own));
         let means = means.collect();
         Some(Self { points, means, degrees: None })
     }
@@ -338,7 +343,8 @@ impl Sweep {
     /// The probability of residuals as large as those of a fit when the law holds but for the least difference.
     ///
     /// Source: N. R. Draper and H. Smith, Applied Regression Analysis, 3rd edition, 1998, section 2.1 on lack of fit and
-    /// pure error. A deviation of the least difference is added to the pure error of each mean.
+    /// pure error. A deviation of the least difference is added to the pure error of each mean. That of a single trial is by
+    /// the interval within it, which is as wide as noise that lasts for the whole trial may make it.
     fn lack_of_fit(&self, fit: &Fit, least_difference: f64) -> Option<f64> {
         let square = |(clients, log_time, variance): &(f64, f64, Option<f64>)| {
             let residual = log_time - time(&fit.coefficients, *clients).ln();

@@ -75,6 +75,13 @@ pub enum NoInterval {
     PlannedQueries,
 }
 
+impl WithinInterval {
+    /// Half its width, by the logarithm; `None` where it has no such.
+    pub fn log_half_width(&self) -> Option<f64> {
+        Some((self.high? / self.low).ln() / 2.0).filter(|half_width| half_width.is_finite())
+    }
+}
+
 impl Within {
     pub fn percentile_ns(&self, percent: f64) -> Option<WithinInterval> {
         of_percent(&self.percentiles_ns, percent)

@@ -52,6 +52,8 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Run one workload without a plan file.
     Bench(Box<BenchArgs>),
+    /// Look for what holds the system back under each load of a plan, after each is measured.
+    Why(RunArgs),
     /// Write a commented plan to start from.
     Init(InitArgs),
     /// Create and fill a workload's tables, and keep them.
@@ -113,6 +115,10 @@ pub(crate) enum Format {
     Markdown,
     /// One row for each trial and operation.
     Csv,
+    /// Throughputs as a list of name, unit and value, which github-action-benchmark reads as `customBiggerIsBetter`.
+    BiggerIsBetter,
+    /// Latencies in the same form, for `customSmallerIsBetter`.
+    SmallerIsBetter,
 }
 
 /// Where results go and how they are shown.
@@ -143,6 +149,10 @@ pub(crate) struct OutputArgs {
     #[arg(long, value_name = "BOUNDS")]
     #[arg(help_heading = STOP)]
     pub(crate) seek: Option<String>,
+    /// Look for what holds the system back after each load, for 2 minutes at most or as long as given.
+    #[arg(long, value_name = "AT_MOST", num_args = 0..=1, require_equals = true, default_missing_value = "120s")]
+    #[arg(help_heading = STOP)]
+    pub(crate) why: Option<String>,
     /// Fail (exit code 1) when a trial is doubtful or invalid, after everything was measured and written.
     #[arg(long)]
     #[arg(help_heading = OUTPUT, hide_short_help = true)]
@@ -379,6 +389,9 @@ pub(crate) struct HistoryArgs {
     /// newest one's, but for comments.
     #[arg(long, value_name = "NAME")]
     pub(crate) plan: Option<String>,
+    /// Take runs whose plans differ in the addresses of URLs and the seed alone, as with a new port for each run.
+    #[arg(long)]
+    pub(crate) any_address: bool,
     /// Leave out runs that began earlier, such as 2026-03-01 (UTC) or 2026-03-01T12:00:00Z.
     #[arg(long, value_name = "TIME")]
     pub(crate) since: Option<String>,

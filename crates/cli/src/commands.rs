@@ -44,6 +44,10 @@ const USAGE: u8 = 2;
 pub(crate) fn dispatch(args: Args) -> Result<ExitCode> {
     match args.command {
         Command::Run(args) => run::run(args),
+        Command::Why(mut args) => {
+            args.output.why.get_or_insert_with(|| "120s".to_owned());
+            run::run(args)
+        }
         Command::Bench(args) => bench::run(*args),
         Command::Init(args) => init::run(&args),
         Command::Prepare(args) => data::prepare(*args),

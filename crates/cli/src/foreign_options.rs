@@ -17,6 +17,9 @@ const fn foreign(name: &'static str, of: &'static str, ours: &'static str) -> Fo
     Foreign { name, of, ours }
 }
 
+const POSTGRES: &str = "--system postgresql://USER@HOST:PORT/DATABASE";
+const PS: &str = "--ps text, unnamed or named, for simple, extended or prepared";
+
 /// A name that means different things has several lines.
 const OPTIONS: &[Foreign] = &[
     foreign("--threads", "sysbench, go-ycsb, go-tpc and wrk", "--clients (event loops: --workers)"),
@@ -40,7 +43,7 @@ const OPTIONS: &[Foreign] = &[
     foreign("--warehouses", "go-tpc", "--option warehouses=N"),
     foreign("--parts", "go-tpc", "--option partitions=N"),
     foreign("--file", "pgbench", "the SQL file as the workload: dyno bench FILE.sql"),
-    foreign("--protocol", "pgbench", "--ps on or --ps off"),
+    foreign("--protocol", "pgbench", PS),
     foreign("--db-ps-mode", "sysbench", "--ps on or --ps off"),
     foreign("--rand-seed", "sysbench", "--seed"),
     foreign("--random-seed", "pgbench", "--seed"),
@@ -49,7 +52,22 @@ const OPTIONS: &[Foreign] = &[
     foreign("--property_file", "go-ycsb", "--option properties=FILE"),
     foreign("--db-driver", "sysbench", "--system"),
     foreign("--driver", "go-tpc", "--system"),
-    foreign("--host", "pgbench and go-tpc", "--system mysql://USER@HOST:PORT/DATABASE"),
+    foreign("--host", "go-tpc", "--system mysql://USER@HOST:PORT/DATABASE"),
+    foreign("--host", "pgbench", POSTGRES),
+    foreign("--port", "pgbench", POSTGRES),
+    foreign("--username", "pgbench", POSTGRES),
+    foreign("--dbname", "pgbench", POSTGRES),
+    foreign("-U", "pgbench", POSTGRES),
+    foreign("-d", "pgbench", POSTGRES),
+    foreign("--pgsql-host", "sysbench", POSTGRES),
+    foreign("--pgsql-port", "sysbench", POSTGRES),
+    foreign("--pgsql-user", "sysbench", POSTGRES),
+    foreign("--pgsql-db", "sysbench", POSTGRES),
+    foreign(
+        "--pgsql-password",
+        "sysbench",
+        "the environment variable PGPASSWORD, or a password in --system",
+    ),
     foreign("--mysql-host", "sysbench", "--system mysql://USER@HOST:PORT/DATABASE"),
     foreign("--mysql-port", "sysbench", "--system mysql://USER@HOST:PORT/DATABASE"),
     foreign("--mysql-user", "sysbench", "--system mysql://USER@HOST:PORT/DATABASE"),
@@ -76,7 +94,7 @@ const OPTIONS: &[Foreign] = &[
     foreign("-P", "go-tpc", "--system mysql://USER@HOST:PORT/DATABASE"),
     foreign("-p", "go-ycsb", "--option NAME=VALUE"),
     foreign("-f", "pgbench", "the SQL file as the workload: dyno bench FILE.sql"),
-    foreign("-M", "pgbench", "--ps on or --ps off"),
+    foreign("-M", "pgbench", PS),
     foreign("-H", "go-tpc", "--system mysql://USER@HOST:PORT/DATABASE"),
     foreign("-U", "go-tpc", "--system mysql://USER@HOST:PORT/DATABASE"),
 ];

@@ -202,6 +202,10 @@ impl ProgressDisplay {
 
     /// Without a redrawn line, each long stage is a line.
     fn show_stage(&mut self, stage: &str, done: u64, total: u64) {
+        // Behind its load a trial may have work of its own.
+        if self.is_in_phase && self.stages.is_none() && !stage.is_empty() {
+            self.stages = Some(StageDisplay::new(&self.title));
+        }
         let Some(stages) = &mut self.stages else { return };
         let lines = stages.step(stage, done, total);
         if self.style == Style::Lines {

@@ -8,6 +8,7 @@ use measure::{ErrorClass, Failure};
 use net::{Endpoint, Handle, Stream};
 use serde::{Deserialize, Serialize};
 
+use crate::ssl_options::SslWords;
 use crate::tls_failure::ended_by_tls;
 
 /// Too many open files in this process.
@@ -104,8 +105,8 @@ impl Address {
         Failure::new(ErrorClass::Connection, code, message)
     }
 
-    pub(crate) fn lost(&self, error: &io::Error) -> Failure {
-        if let Some(failure) = ended_by_tls(self, error) {
+    pub(crate) fn lost(&self, error: &io::Error, words: &SslWords) -> Failure {
+        if let Some(failure) = ended_by_tls(self, error, words) {
             return failure;
         }
         let what = match error.kind() {

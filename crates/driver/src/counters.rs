@@ -31,6 +31,10 @@ pub(crate) struct Reading {
 pub(crate) struct CounterMeaning {
     /// The counts that one reading itself adds, whether or not it sees them.
     pub(crate) own: &'static [(&'static str, u64)],
+    /// The counter of executions that the server began again with a new preparation, each of which counts twice.
+    pub(crate) begun_again: &'static str,
+    /// The counter of the time that statements waited for locks of rows, and its unit in ns.
+    pub(crate) row_locks: (&'static str, u64),
     /// What the statements of a counter do; `None` if it does not count statements.
     pub(crate) kind: fn(&str) -> Option<OperationKind>,
 }
@@ -40,6 +44,8 @@ pub(crate) struct CounterMeaning {
 pub struct ServerCounts {
     /// Statements by what they do.
     pub statements: QueryCounts,
+    /// How long statements waited for locks of rows, summed, ns; `None` where a server does not count it.
+    pub row_lock_ns: Option<u64>,
     /// Every counter that has changed, by its name on the server.
     pub counters: Vec<(String, u64)>,
 }
@@ -113,24 +119,42 @@ impl ServerCounters {
         }
         let mut sums: BTreeMap<&str, u64> = BTreeMap::new();
         let mut statements = QueryCounts::default();
+        let mut row_lock_ns = Some(0_u64);
         for reading in &self.0 {
             let before = earlier.0.iter().find(|before| before.server == reading.server);
             let before = before.ok_or(Incomparable::OtherServers)?;
-            for (name, moved) in reading.since(before)? {
+            let moved = reading.since(before)?;
+            let (locks, unit_ns) = reading.meaning.row_locks;
+            row_lock_ns = row_lock_ns
+                .zip(moved.get(locks))
+                .map(|(sum, moved)| sum.saturating_add(moved.saturating_mul(unit_ns)));
+            let again = moved.get(reading.meaning.begun_again).copied().unwrap_or(0);
+            for (name, moved) in moved {
                 let sum = sums.entry(name).or_default();
                 *sum = sum.saturating_add(moved);
                 if let Some(kind) = (reading.meaning.kind)(name) {
                     add(&mut statements, kind, moved);
                 }
             }
+            take_back(&mut statements, again);
         }
         let counters: Vec<_> = sums
             .into_iter()
             .filter(|(_, moved)| *moved > 0)
             .map(|(name, moved)| (name.to_owned(), moved))
             .collect();
-        Ok(ServerCounts { statements, counters })
+        Ok(ServerCounts { statements, row_lock_ns, counters })
     }
+}
+
+/// Takes as many statements away. No counter has their kinds: they are taken as reads as far as there are any.
+fn take_back(statements: &mut QueryCounts, count: u64) {
+    let QueryCounts { read, write, other } = statements;
+    [read, write, other].into_iter().fold(count, |left, sum| {
+        let taken = left.min(*sum);
+        *sum -= taken;
+        left - taken
+    });
 }
 
 fn add(statements: &mut QueryCounts, kind: OperationKind, count: u64) {

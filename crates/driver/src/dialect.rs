@@ -32,6 +32,15 @@ pub enum ParameterType {
     Text,
 }
 
+/// How a table is divided into partitions by the hash of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HashPartitions {
+    /// By a clause that tells their number.
+    Numbered,
+    /// Each is a table of its own.
+    Tables,
+}
+
 /// The SQL of one kind of system. Parameters are `?` everywhere; a session whose protocol marks them
 /// otherwise translates a statement when it prepares it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +52,8 @@ pub struct Dialect {
     /// Sets the isolation level of a session's transactions; `{level}` stands for the level's name. `None`
     /// where there is only one level.
     pub isolation: Option<&'static str>,
+    /// The level of sessions that set none, unless somebody has changed it on the server.
+    pub default_isolation: Isolation,
     /// The end of a SELECT that locks its rows until its transaction ends; empty where a transaction that writes
     /// locks the whole database.
     pub row_lock: &'static str,
@@ -59,8 +70,8 @@ pub struct Dialect {
     pub clustered_key_hint: &'static str,
     /// CREATE TABLE takes `ENGINE = name`. A system with a single engine may ignore it.
     pub has_engine_clause: bool,
-    /// CREATE TABLE takes `PARTITION BY HASH (column) PARTITIONS n`.
-    pub has_hash_partitions: bool,
+    /// How CREATE TABLE divides a table by the hash of a column; `None` where it cannot.
+    pub hash_partitions: Option<HashPartitions>,
     /// The most letters that all VARCHAR columns of one row may have together.
     pub varchar_row_letters_max: usize,
     /// The longest value of a TEXT column, bytes.
@@ -76,6 +87,8 @@ pub struct Dialect {
     pub typed_parameter: &'static str,
     /// Values of CHAR columns are read with the spaces that fill them up.
     pub pads_char: bool,
+    /// `?` is part of operators; elsewhere it stands for a parameter.
+    pub has_question_operators: bool,
     /// Decimal columns and constants are exact; otherwise they are binary fractions.
     pub has_exact_decimals: bool,
     /// The type of a column of dates.
@@ -95,7 +108,11 @@ pub struct Dialect {
     pub session_number: Option<&'static str>,
     /// Ends session `{number}` with its statement.
     pub kill: &'static str,
-    /// Gathers statistics of `{table}`; `None` where there is no such statement.
+    /// Lets `{column}` of `{table}` number new rows behind those that were loaded with their numbers; `None` where it
+    /// does so by itself.
+    pub number_after_load: Option<&'static str>,
+    /// Gathers statistics of `{table}`, and settles what a load leaves to be done; `None` where there is no such
+    /// statement.
     pub analyze: Option<&'static str>,
     /// Lets a session store texts unchanged, without converting or checking characters. Only for loading ASCII, which
     /// is the same in every character set.
@@ -104,6 +121,10 @@ pub struct Dialect {
     pub enforce_foreign_keys: Option<&'static str>,
     /// Lists the columns of `{table}`, by name in the first column; returns no row when there is no such table.
     pub list_columns: &'static str,
+    /// Lists the columns of `{table}` with the most letters of a text in them; `None` where there is no such limit.
+    pub list_text_limits: Option<&'static str>,
+    /// Lists those of `{tables}`, names in quotes and lower case, that exist, in the first column.
+    pub list_tables: &'static str,
     /// Lists, by name in the first column, the columns with which an index of `{table}` or its primary key begins.
     pub list_indexed: &'static str,
     /// Lists the columns of `{table}` that get the next number where an INSERT gives none.
@@ -128,6 +149,31 @@ impl Dialect {
         } else {
             self.long_text.to_owned()
         }
+    }
+
+    /// `create`, a CREATE TABLE of `table`, with `count` partitions by the hash of `column`; `None` where there are none.
+    pub fn partitioned(
+        &self,
+        create: &str,
+        table: &str,
+        (column, count): (&str, u64),
+    ) -> Option<String> {
+        let divided = format!("{create} PARTITION BY HASH ({column})");
+        Some(match self.hash_partitions? {
+            HashPartitions::Numbered => format!("{divided} PARTITIONS {count}"),
+            HashPartitions::Tables => (0..count).fold(divided, |text, part| {
+                format!(
+                    "{text}; CREATE TABLE {table}_p{part} PARTITION OF {table} FOR VALUES WITH (MODULUS {count}, \
+                     REMAINDER {part})"
+                )
+            }),
+        })
+    }
+
+    /// The statement behind a load of rows with their numbers in `column`, where one is needed.
+    pub fn number_after_load(&self, table: &str, column: &str) -> Option<String> {
+        let text = self.number_after_load?;
+        Some(text.replace("{table}", table).replace("{column}", column))
     }
 
     /// A parameter of this type, for places in a statement that do not tell its type: an argument of a function, or a

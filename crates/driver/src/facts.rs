@@ -1,6 +1,27 @@
 //! A system's identity and limits.
 
-use measure::Identity;
+use std::future::Future;
+use std::time::Duration;
+
+use measure::{ErrorClass, Failure, Identity};
+use net::Handle;
+
+/// What a server is asked beside a load: its answers must arrive within `bound`. `to` tells what was asked.
+pub(crate) async fn asked_within<T>(
+    (handle, bound): (&Handle, Duration),
+    address: String,
+    to: &str,
+    ask: impl Future<Output = Result<T, Failure>>,
+) -> Result<T, Failure> {
+    net::within(handle, bound, ask).await.unwrap_or_else(|| {
+        let message = format!("{address}: no answer within {bound:?} to {to}");
+        Err(Failure::new(ErrorClass::Connection, "", message))
+    })
+}
+
+/// What was asked of a server that has let dyno in.
+pub(crate) const WHAT_IT_IS: &str =
+    "what the server is; it let dyno in, so look at its log and its load";
 
 /// A system's answers to [`crate::Target::probe`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 //! never the product's name.
 
 mod address;
+mod asked;
 mod capabilities;
 mod counters;
 mod dialect;
@@ -12,7 +13,11 @@ mod limits;
 mod loader;
 mod login;
 pub mod mysql;
+mod names;
+mod opening;
 mod portable;
+pub mod postgres;
+mod received;
 mod rows;
 pub mod rpc;
 mod running;
@@ -32,7 +37,7 @@ mod virtual_peer;
 pub use address::{Address, CLOSED_WHILE_IDLE, REFUSED};
 pub use capabilities::Capabilities;
 pub use counters::{Incomparable, ServerCounters, ServerCounts};
-pub use dialect::{Dialect, Isolation, ParameterType};
+pub use dialect::{Dialect, HashPartitions, Isolation, ParameterType};
 pub use facts::{Facts, ServerLimit, ServerLimits};
 pub use insert_timer::Added;
 pub use limits::{Demand, Shortage};

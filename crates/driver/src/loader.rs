@@ -3,10 +3,10 @@
 use measure::Failure;
 
 use crate::insert_timer::Added;
-use crate::{Value, mysql, sqlite};
+use crate::{Value, mysql, postgres, sqlite};
 
 /// Adds rows to a table in the fastest way that the session has. Over the network these are INSERTs of many
-/// rows, prepared or as text (docs/sysbench.md has the figures), or LOAD DATA LOCAL where the target allows it; on an embedded database an INSERT for each row.
+/// rows, prepared or as text (docs/sysbench.md has the figures), or LOAD DATA LOCAL where the target allows it, or COPY; on an embedded database an INSERT for each row.
 /// The rows belong to the open transaction. Without one, rows may be missing before [`Loader::finish`].
 #[derive(Debug)]
 pub struct Loader<'s>(LoaderKind<'s>);
@@ -16,6 +16,7 @@ enum LoaderKind<'s> {
     Prepared(mysql::PreparedInsert<'s>),
     Text(mysql::MultiRowInsert<'s>),
     Local(mysql::LocalRows<'s>),
+    Copy(postgres::CopyRows<'s>),
     Embedded(sqlite::Loader<'s>),
 }
 
@@ -34,6 +35,14 @@ impl<'s> Loader<'s> {
         })
     }
 
+    pub(crate) fn postgres(
+        session: &'s mut postgres::Session,
+        table: &str,
+        columns: &[&str],
+    ) -> Self {
+        Self(LoaderKind::Copy(postgres::CopyRows::new(session, table, columns)))
+    }
+
     pub(crate) fn sqlite(session: &'s mut sqlite::Session, table: &str, columns: &[&str]) -> Self {
         Self(LoaderKind::Embedded(sqlite::Loader::new(session, table, columns)))
     }
@@ -47,6 +56,7 @@ impl<'s> Loader<'s> {
             LoaderKind::Prepared(loader) => loader.push(row).await,
             LoaderKind::Text(loader) => loader.push(row).await,
             LoaderKind::Local(loader) => loader.push(row).await,
+            LoaderKind::Copy(loader) => loader.push(row).await,
             LoaderKind::Embedded(loader) => loader.push(row),
         }
     }
@@ -60,6 +70,7 @@ impl<'s> Loader<'s> {
             LoaderKind::Prepared(loader) => loader.finish().await,
             LoaderKind::Text(loader) => loader.finish().await,
             LoaderKind::Local(loader) => loader.finish().await,
+            LoaderKind::Copy(loader) => loader.finish().await,
             LoaderKind::Embedded(loader) => loader.finish(),
         }
     }

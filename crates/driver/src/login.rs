@@ -9,7 +9,7 @@ use measure::{ErrorClass, Failure};
 use plan::{Password, read_text};
 use zeroize::Zeroizing;
 
-use crate::mysql;
+use crate::{mysql, postgres};
 
 /// What the clients of a protocol read when a URL does not say it.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +21,7 @@ pub struct ClientDefaults {
 }
 
 /// Those of every protocol with logins.
-const PROTOCOLS: [&ClientDefaults; 1] = [&mysql::CLIENT_DEFAULTS];
+const PROTOCOLS: [&ClientDefaults; 2] = [&mysql::CLIENT_DEFAULTS, &postgres::CLIENT_DEFAULTS];
 
 /// The variable for the password of any protocol, which precedes the protocol's own.
 const ANY_PROTOCOL: &str = "DYNO_PASSWORD";
@@ -110,7 +110,7 @@ mod tests {
     fn a_password_of_the_environment_is_for_the_protocol_of_its_variable_or_for_all() {
         const OTHER: ClientDefaults =
             ClientDefaults { password_variables: &["OTHER_PASSWORD"], option_file: ".other" };
-        assert_eq!(password_variables(), ["DYNO_PASSWORD", "MYSQL_PWD"]);
+        assert_eq!(password_variables(), ["DYNO_PASSWORD", "MYSQL_PWD", "PGPASSWORD"]);
         let found = |given: Vec<(&'static str, Password)>| {
             set_environment_passwords(given);
             [&mysql::CLIENT_DEFAULTS, &OTHER]

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::rpc::{Method, Protocol, Service};
 use crate::tls_material::TlsMaterial;
-use crate::{Address, CertificateCheck, Encryption, Target, Timeouts, Tls, mysql};
+use crate::{Address, CertificateCheck, Encryption, Target, Timeouts, Tls, mysql, postgres};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Secrets {
@@ -30,6 +30,7 @@ pub struct PortableTarget {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum PortableLogin {
     MySql(mysql::Config),
+    Postgres(postgres::Config),
 }
 
 /// A service, without its secrets.
@@ -91,6 +92,9 @@ impl PortableTarget {
         let target = match self.login.clone() {
             PortableLogin::MySql(config) => {
                 Target::mysql(mysql::Config { password, encryption, ..config })
+            }
+            PortableLogin::Postgres(config) => {
+                Target::postgres(postgres::Config { password, encryption, ..config })
             }
         };
         Ok(target.with_timeouts(self.timeouts))

@@ -74,6 +74,12 @@ impl Rows {
         self.cells.get(row * self.columns + column).copied()
     }
 
+    /// How many columns its rows have.
+    #[inline]
+    pub(crate) fn columns(&self) -> usize {
+        self.columns
+    }
+
     /// Clears the rows for an answer with `columns` columns.
     #[inline]
     pub(crate) fn begin(&mut self, columns: usize) {

@@ -3,13 +3,15 @@
 //! It is a future written by hand, because the load path awaits it: while it waits it is one pointer wide, and
 //! the session keeps all state between two polls.
 
+use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use measure::{ErrorClass, Failure};
+use net::Handle;
 
-use crate::{Answer, mysql};
+use crate::{Answer, mysql, postgres};
 
 /// The answer of a running statement. Dropping it before the answer has come makes the session unusable.
 #[derive(Debug)]
@@ -22,6 +24,9 @@ pub struct Running<'s>(State<'s>);
 pub(crate) enum State<'s> {
     /// The answer has not come yet.
     MySql(&'s mut mysql::Session),
+    Postgres(&'s mut postgres::Session),
+    /// The answer has come and is held, because the load asks for that.
+    Held(Held),
     /// The result is known without waiting.
     Done(Result<Answer, Failure>),
     /// The event loop has given the statement up, and ends in its next turn without an answer.
@@ -29,10 +34,34 @@ pub(crate) enum State<'s> {
     Over,
 }
 
+/// An answer that is held for a while.
+pub(crate) struct Held(Pin<Box<dyn Future<Output = Result<Answer, Failure>>>>);
+
+impl fmt::Debug for Held {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Held")
+    }
+}
+
+#[cold]
+fn hold(handle: Handle, answer: Result<Answer, Failure>) -> Held {
+    Held(Box::pin(async move {
+        handle.hold().await;
+        answer
+    }))
+}
+
 impl<'s> From<&'s mut mysql::Session> for State<'s> {
     #[inline]
     fn from(session: &'s mut mysql::Session) -> Self {
         Self::MySql(session)
+    }
+}
+
+impl<'s> From<&'s mut postgres::Session> for State<'s> {
+    #[inline]
+    fn from(session: &'s mut postgres::Session) -> Self {
+        Self::Postgres(session)
     }
 }
 
@@ -66,12 +95,27 @@ impl Future for Running<'_> {
     type Output = Result<Answer, Failure>;
 
     #[inline]
-    fn poll(mut self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<Self::Output> {
-        match &mut self.0 {
-            State::MySql(session) => return session.poll_answer(),
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let (answer, handle) = match &mut self.0 {
+            State::MySql(session) => (ready!(session.poll_answer()), session.held()),
+            State::Postgres(session) => (ready!(session.poll_answer()), session.held()),
+            State::Held(held) => return held.0.as_mut().poll(context),
             State::GivenUp => return Poll::Pending,
-            State::Done(_) | State::Over => {}
+            State::Done(_) | State::Over => return self.known(),
+        };
+        match handle.filter(|_| answer.is_ok()) {
+            None => Poll::Ready(answer),
+            Some(handle) => {
+                self.0 = State::Held(hold(handle, answer));
+                self.poll(context)
+            }
         }
+    }
+}
+
+impl Running<'_> {
+    /// The result that is known without waiting.
+    fn known(&mut self) -> Poll<Result<Answer, Failure>> {
         match std::mem::replace(&mut self.0, State::Over) {
             State::Done(result) => Poll::Ready(result),
             _ => {

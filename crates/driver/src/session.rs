@@ -3,7 +3,7 @@
 use measure::{Failure, Traffic};
 
 use crate::running::Running;
-use crate::{Datum, Loader, Rows, Statement, Value, mysql, sqlite};
+use crate::{Datum, Loader, Rows, Statement, Value, mysql, postgres, sqlite};
 
 #[derive(Debug)]
 pub struct Session(pub(crate) Connection);
@@ -12,6 +12,7 @@ pub struct Session(pub(crate) Connection);
 #[derive(Debug)]
 pub(crate) enum Connection {
     MySql(Box<mysql::Session>),
+    Postgres(Box<postgres::Session>),
     Sqlite(Box<sqlite::Session>),
 }
 
@@ -22,9 +23,18 @@ impl Session {
     /// # Errors
     /// The server's error, or the end of the connection.
     pub async fn prepare(&mut self, sql: &str) -> Result<Statement, Failure> {
+        self.prepare_pieces(&sql.split('?').collect::<Vec<_>>()).await
+    }
+
+    /// The same for a statement in pieces, between which its parameters are: each system marks them in its own way.
+    ///
+    /// # Errors
+    /// The server's error, or the end of the connection.
+    pub async fn prepare_pieces(&mut self, pieces: &[&str]) -> Result<Statement, Failure> {
         let index = match &mut self.0 {
-            Connection::MySql(session) => session.prepare(sql).await?,
-            Connection::Sqlite(session) => session.prepare(sql)?,
+            Connection::MySql(session) => session.prepare(&pieces.join("?")).await?,
+            Connection::Postgres(session) => session.prepare(pieces).await?,
+            Connection::Sqlite(session) => session.prepare(&pieces.join("?"))?,
         };
         Ok(Statement { index })
     }
@@ -39,7 +49,11 @@ impl Session {
         match &mut self.0 {
             Connection::MySql(session) => {
                 let begun = session.begin_execute(statement.index, parameters);
-                Running::begun(session, begun)
+                Running::begun(&mut **session, begun)
+            }
+            Connection::Postgres(session) => {
+                let begun = session.begin_execute(statement.index, parameters);
+                Running::begun(&mut **session, begun)
             }
             Connection::Sqlite(session) => {
                 let result = session.execute(statement.index, parameters);
@@ -58,7 +72,11 @@ impl Session {
         match &mut self.0 {
             Connection::MySql(session) => {
                 let begun = session.begin_fetch(statement.index, parameters);
-                Running::begun(session, begun)
+                Running::begun(&mut **session, begun)
+            }
+            Connection::Postgres(session) => {
+                let begun = session.begin_fetch(statement.index, parameters);
+                Running::begun(&mut **session, begun)
             }
             Connection::Sqlite(session) => {
                 let result = session.fetch(statement.index, parameters);
@@ -73,6 +91,7 @@ impl Session {
         static NONE: Rows = Rows::empty();
         match &self.0 {
             Connection::MySql(session) => session.reply.buffered().unwrap_or(&NONE),
+            Connection::Postgres(session) => session.reply.buffered().unwrap_or(&NONE),
             Connection::Sqlite(session) => session.fetched(),
         }
     }
@@ -87,7 +106,11 @@ impl Session {
         match &mut self.0 {
             Connection::MySql(session) => {
                 let begun = session.begin_run(sql);
-                Running::begun(session, begun)
+                Running::begun(&mut **session, begun)
+            }
+            Connection::Postgres(session) => {
+                let begun = session.begin_run(sql);
+                Running::begun(&mut **session, begun)
             }
             Connection::Sqlite(session) => {
                 let result = session.run(sql);
@@ -103,6 +126,7 @@ impl Session {
     pub async fn rows(&mut self, sql: &str) -> Result<Vec<Vec<Datum>>, Failure> {
         match &mut self.0 {
             Connection::MySql(session) => session.rows(sql).await,
+            Connection::Postgres(session) => session.rows(sql).await,
             Connection::Sqlite(session) => session.rows(sql),
         }
     }
@@ -112,6 +136,7 @@ impl Session {
     pub fn loader(&mut self, table: &str, columns: &[&str]) -> Loader<'_> {
         match &mut self.0 {
             Connection::MySql(session) => Loader::mysql(session, table, columns),
+            Connection::Postgres(session) => Loader::postgres(session, table, columns),
             Connection::Sqlite(session) => Loader::sqlite(session, table, columns),
         }
     }
@@ -120,7 +145,7 @@ impl Session {
     pub fn opening_statements(&self) -> usize {
         match &self.0 {
             Connection::MySql(session) => usize::from(session.sets_autocommit()),
-            Connection::Sqlite(_) => 0,
+            Connection::Postgres(_) | Connection::Sqlite(_) => 0,
         }
     }
 
@@ -128,13 +153,25 @@ impl Session {
     pub fn take_traffic(&mut self) -> Traffic {
         match &mut self.0 {
             Connection::MySql(session) => session.take_traffic(),
+            Connection::Postgres(session) => session.take_traffic(),
             Connection::Sqlite(_) => Traffic::default(),
+        }
+    }
+
+    /// Makes the session as a new one, without the cost of a connection and a login. Returns whether that succeeded;
+    /// otherwise it has no use any more.
+    pub async fn reset(&mut self) -> bool {
+        match &mut self.0 {
+            Connection::MySql(session) => session.reset().await.is_ok(),
+            Connection::Postgres(session) => session.reset().await.is_ok(),
+            Connection::Sqlite(_) => false,
         }
     }
 
     pub async fn close(self) {
         match self.0 {
             Connection::MySql(session) => session.close().await,
+            Connection::Postgres(session) => session.close().await,
             Connection::Sqlite(session) => drop(session),
         }
     }

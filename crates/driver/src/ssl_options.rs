@@ -72,6 +72,30 @@ pub struct SslOptions {
     pub key: Option<PathBuf>,
 }
 
+/// What the options are called, for messages: each protocol's clients have names of their own.
+#[derive(Debug)]
+pub(crate) struct SslWords {
+    pub(crate) mode: &'static str,
+    pub(crate) ca: &'static str,
+    pub(crate) cert: &'static str,
+    pub(crate) key: &'static str,
+    /// Without TLS, with TLS that protects against onlookers only, and without a check of the server's name.
+    pub(crate) plain: &'static str,
+    pub(crate) unchecked: &'static str,
+    pub(crate) unnamed: &'static str,
+}
+
+/// The names of MySQL's clients, which services have too.
+pub(crate) static SSL_WORDS: SslWords = SslWords {
+    mode: "ssl-mode",
+    ca: "ssl-ca",
+    cert: "ssl-cert",
+    key: "ssl-key",
+    plain: "ssl-mode=DISABLED",
+    unchecked: "ssl-mode=REQUIRED",
+    unnamed: "ssl-mode=VERIFY_CA",
+};
+
 /// How a server's certificate is checked, which determines what may be sent to that server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CertificateCheck {
@@ -150,12 +174,12 @@ impl SslOptions {
         self.mode.unwrap_or(unsaid)
     }
 
-    pub(crate) fn encryption(&self) -> Result<Encryption, Failure> {
+    pub(crate) fn encryption(&self, words: &SslWords) -> Result<Encryption, Failure> {
         let mode = self.effective_mode();
         Ok(match mode {
             SslMode::Disabled => Encryption::Never,
-            SslMode::Preferred => Encryption::WhenOffered(self.tls(mode)?),
-            _ => Encryption::Always(self.tls(mode)?),
+            SslMode::Preferred => Encryption::WhenOffered(self.tls(mode, words)?),
+            _ => Encryption::Always(self.tls(mode, words)?),
         })
     }
 
@@ -174,18 +198,18 @@ impl SslOptions {
                 "ssl-mode=PREFERRED: a service does not say whether it offers TLS; write DISABLED, REQUIRED, \
                  VERIFY_CA or VERIFY_IDENTITY",
             )),
-            mode => self.tls(mode).map(Some),
+            mode => self.tls(mode, &SSL_WORDS).map(Some),
         }
     }
 
-    fn tls(&self, mode: SslMode) -> Result<Tls, Failure> {
+    fn tls(&self, mode: SslMode, words: &SslWords) -> Result<Tls, Failure> {
         let check = match (mode, &self.ca) {
             (SslMode::VerifyIdentity, _) => CertificateCheck::Host,
             (SslMode::VerifyCa, Some(_)) => CertificateCheck::NamedAuthority,
             (SslMode::VerifyCa, None) => CertificateCheck::AnyHost,
             _ => CertificateCheck::Nothing,
         };
-        Tls::of(self.material(check)?).map_err(|fault| self.unusable(&fault))
+        Tls::of(self.material(check)?).map_err(|fault| self.unusable(&fault, words))
     }
 
     fn material(&self, check: CertificateCheck) -> Result<TlsMaterial, Failure> {
@@ -202,25 +226,25 @@ impl SslOptions {
     }
 
     /// A failure with the file, its error and the remedy.
-    fn unusable(&self, fault: &SetupFault) -> Failure {
+    fn unusable(&self, fault: &SetupFault, words: &SslWords) -> Failure {
         let cert = self.cert.as_ref().or(self.key.as_ref());
         let key = self.key.as_ref().or(self.cert.as_ref());
         let (option, file, remedy) = match fault {
             SetupFault::NoRoots(_) => {
-                ("ssl-ca", self.ca.as_ref(), "name the authority's certificate")
+                (words.ca, self.ca.as_ref(), "name the authority's certificate")
             }
-            SetupFault::NoCertificate(_) => ("ssl-cert", cert, "name the client's certificate"),
+            SetupFault::NoCertificate(_) => (words.cert, cert, "name the client's certificate"),
             SetupFault::NoKey(_) => {
-                ("ssl-key", key, "name the private key of the client's certificate")
+                (words.key, key, "name the private key of the client's certificate")
             }
             SetupFault::EncryptedKey => {
-                ("ssl-key", key, "take the passphrase off: openssl pkey -in KEY -out PLAIN_KEY")
+                (words.key, key, "take the passphrase off: openssl pkey -in KEY -out PLAIN_KEY")
             }
             SetupFault::KeyMismatch => {
-                ("ssl-key", key, "name the key that was made with the certificate of ssl-cert")
+                (words.key, key, "name the key that was made with the client's certificate")
             }
-            SetupFault::NoSystemRoots(_) => ("ssl-ca", None, "name an authority's certificate"),
-            SetupFault::Other(_) => ("ssl-mode", None, "check the ssl options"),
+            SetupFault::NoSystemRoots(_) => (words.ca, None, "name an authority's certificate"),
+            SetupFault::Other(_) => (words.mode, None, "check the ssl options"),
         };
         let place = file.map(|file| format!(" {}", file.display())).unwrap_or_default();
         let message = format!("{option}{place}: {fault}; {remedy}");

@@ -7,11 +7,12 @@ use measure::Failure;
 use net::{Endpoint, Handle};
 
 use crate::limits::{self, Footprint};
+use crate::opening::ConnectOptions;
 use crate::portable::PortableLogin;
 use crate::session::Connection;
 use crate::{
-    Capabilities, Demand, Dialect, Facts, PortableTarget, Secrets, ServerCounters, ServerLimits,
-    Session, Shortage, Timeouts, mysql, sqlite,
+    Address, Capabilities, Demand, Dialect, Facts, PortableTarget, Secrets, ServerCounters,
+    ServerLimits, Session, Shortage, Timeouts, mysql, postgres, sqlite,
 };
 
 /// A database to connect to. Its passwords are never printed or written.
@@ -25,12 +26,17 @@ pub struct Target {
 #[derive(Clone, Debug)]
 enum Driver {
     MySql(Arc<mysql::Config>),
+    Postgres(Arc<postgres::Config>),
     Sqlite(Arc<sqlite::Config>),
 }
 
 impl Target {
     pub fn mysql(config: mysql::Config) -> Self {
         Self::of(Driver::MySql(Arc::new(config)))
+    }
+
+    pub fn postgres(config: postgres::Config) -> Self {
+        Self::of(Driver::Postgres(Arc::new(config)))
     }
 
     pub fn sqlite(config: sqlite::Config) -> Self {
@@ -55,6 +61,11 @@ impl Target {
                 let login = PortableLogin::MySql(config.without_secrets());
                 Some(PortableTarget::of(login, password, encryption, self.timeouts))
             }
+            Driver::Postgres(config) => {
+                let (password, encryption) = (&config.password, &config.encryption);
+                let login = PortableLogin::Postgres(config.without_secrets());
+                Some(PortableTarget::of(login, password, encryption, self.timeouts))
+            }
             Driver::Sqlite(_) => None,
         }
     }
@@ -75,6 +86,11 @@ impl Target {
         match connection {
             Connection::MySql(mut session) => {
                 let facts = mysql::probe(handle, &mut session, self.timeouts.connect).await?;
+                session.close().await;
+                Ok(facts)
+            }
+            Connection::Postgres(mut session) => {
+                let facts = postgres::probe(handle, &mut session, self.timeouts.connect).await?;
                 session.close().await;
                 Ok(facts)
             }
@@ -101,6 +117,11 @@ impl Target {
                     session.close().await;
                     read
                 }
+                // No counter of PostgreSQL counts statements.
+                Connection::Postgres(session) => {
+                    session.close().await;
+                    None
+                }
                 Connection::Sqlite(_) => None,
             };
             let Some(reading) = reading else { return Ok(None) };
@@ -114,15 +135,38 @@ impl Target {
     /// # Errors
     /// When the server cannot be reached or refuses the login, with what to do about it.
     pub async fn connect(&self, handle: &Handle, index: usize) -> Result<Session, Failure> {
+        self.open(handle, index, false).await
+    }
+
+    /// Connects client `index` in place of a session that was lost: a name is looked up again, and all its addresses
+    /// are tried.
+    ///
+    /// # Errors
+    /// As [`Target::connect`].
+    pub async fn connect_again(&self, handle: &Handle, index: usize) -> Result<Session, Failure> {
+        self.open(handle, index, true).await
+    }
+
+    async fn open(
+        &self,
+        handle: &Handle,
+        index: usize,
+        is_again: bool,
+    ) -> Result<Session, Failure> {
+        let opening = ConnectOptions {
+            index,
+            timeouts: self.timeouts,
+            sends_local_rows: self.sends_local_rows,
+            is_again,
+        };
         let connection = match &self.driver {
             Driver::MySql(config) => {
-                let opening = mysql::ConnectOptions {
-                    index,
-                    timeouts: self.timeouts,
-                    sends_local_rows: self.sends_local_rows,
-                };
                 let session = mysql::Session::connect(handle, config, &opening).await?;
                 Connection::MySql(Box::new(session))
+            }
+            Driver::Postgres(config) => {
+                let session = postgres::Session::connect(handle, config, &opening).await?;
+                Connection::Postgres(Box::new(session))
             }
             Driver::Sqlite(config) => {
                 let session = sqlite::Session::open(config, self.timeouts.query)?;
@@ -147,6 +191,12 @@ impl Target {
                 packet_bytes: mysql::PACKET_BYTES_MIN,
                 endpoints,
             },
+            Driver::Postgres(_) => Footprint {
+                files_per_session: 1,
+                prepares_on_server: false,
+                packet_bytes: 0,
+                endpoints,
+            },
             // The database, its write-ahead log and the log's index.
             Driver::Sqlite(_) => Footprint {
                 files_per_session: 3,
@@ -160,9 +210,8 @@ impl Target {
     /// The addresses that its sessions connect to; empty if it is embedded.
     pub fn endpoints(&self) -> Vec<Endpoint> {
         match &self.driver {
-            Driver::MySql(config) => {
-                config.addresses.iter().map(|it| it.endpoint.clone()).collect()
-            }
+            Driver::MySql(config) => endpoints(&config.addresses),
+            Driver::Postgres(config) => endpoints(&config.addresses),
             Driver::Sqlite(_) => Vec::new(),
         }
     }
@@ -171,6 +220,7 @@ impl Target {
     pub fn servers(&self) -> usize {
         match &self.driver {
             Driver::MySql(config) => config.addresses.len(),
+            Driver::Postgres(config) => config.addresses.len(),
             Driver::Sqlite(_) => 1,
         }
     }
@@ -178,7 +228,7 @@ impl Target {
     /// How its sessions may be used.
     pub fn capabilities(&self) -> Capabilities {
         match &self.driver {
-            Driver::MySql(_) => Capabilities {
+            Driver::MySql(_) | Driver::Postgres(_) => Capabilities {
                 is_embedded: false,
                 is_blocking: false,
                 has_concurrent_writers: true,
@@ -192,9 +242,14 @@ impl Target {
     pub fn dialect(&self) -> &'static Dialect {
         match &self.driver {
             Driver::MySql(_) => &mysql::DIALECT,
+            Driver::Postgres(_) => &postgres::DIALECT,
             Driver::Sqlite(_) => &sqlite::DIALECT,
         }
     }
+}
+
+fn endpoints(addresses: &[Address]) -> Vec<Endpoint> {
+    addresses.iter().map(|address| address.endpoint.clone()).collect()
 }
 
 /// Its address, without a password.
@@ -204,7 +259,7 @@ impl Target {
     pub fn explain(&self, failure: Failure) -> Failure {
         match &self.driver {
             Driver::MySql(config) => config.explain(failure),
-            Driver::Sqlite(_) => failure,
+            Driver::Postgres(_) | Driver::Sqlite(_) => failure,
         }
     }
 }
@@ -213,6 +268,7 @@ impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.driver {
             Driver::MySql(config) => config.fmt(f),
+            Driver::Postgres(config) => config.fmt(f),
             Driver::Sqlite(config) => config.fmt(f),
         }
     }

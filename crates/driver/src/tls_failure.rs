@@ -3,49 +3,63 @@
 use std::io;
 
 use crate::Address;
+use crate::ssl_options::SslWords;
 use measure::{ErrorClass, Failure};
 use net::tls::TlsFault;
 
-/// A failure of a connection that TLS ended, if that is what `error` is.
-pub(crate) fn ended_by_tls(address: &Address, error: &io::Error) -> Option<Failure> {
+/// A failure of a connection that TLS ended, if that is what `error` is; `words` are those of the protocol's options.
+pub(crate) fn ended_by_tls(
+    address: &Address,
+    error: &io::Error,
+    words: &SslWords,
+) -> Option<Failure> {
     let fault = TlsFault::of(error)?;
+    let SslWords { ca, cert, key, plain, unchecked, unnamed, .. } = words;
     let (class, remedy) = match fault {
         TlsFault::NotTls => (
             ErrorClass::Protocol,
-            "if the server speaks TLS there, a proxy between may break it: go round the proxy, or \
-             encrypt nothing by ssl-mode=DISABLED",
+            format!(
+                "if the server speaks TLS there, a proxy between may break it: go round the proxy, or encrypt nothing by \
+                 {plain}"
+            ),
         ),
         TlsFault::Closed => return Some(lost_in_handshake(address)),
         TlsFault::UnknownIssuer => (
             ErrorClass::Login,
-            "name its authority's certificate with ssl-ca=FILE, or encrypt against onlookers only by \
-             ssl-mode=REQUIRED",
+            format!(
+                "name its authority's certificate with {ca}=FILE, or encrypt against onlookers only by {unchecked}"
+            ),
         ),
         TlsFault::WrongName { .. } | TlsFault::UnusableName(_) => (
             ErrorClass::Login,
-            "connect by a name that it is for, or leave the name unchecked by ssl-mode=VERIFY_CA",
+            format!("connect by a name that it is for, or leave the name unchecked by {unnamed}"),
         ),
         TlsFault::Expired(_) | TlsFault::NotValidYet => {
-            (ErrorClass::Login, "renew it, or set this machine's clock")
+            (ErrorClass::Login, "renew it, or set this machine's clock".to_owned())
         }
         TlsFault::BadCertificate(_) => (
             ErrorClass::Login,
-            "make one for a server, of X.509 version 3 (docs/tls.md), or encrypt against onlookers \
-             only by ssl-mode=REQUIRED",
+            format!(
+                "make one for a server, of X.509 version 3 (docs/tls.md), or encrypt against onlookers only by {unchecked}"
+            ),
         ),
         TlsFault::CertificateDemanded => {
-            (ErrorClass::Login, "give one with ssl-cert=FILE and ssl-key=FILE")
+            (ErrorClass::Login, format!("give one with {cert}=FILE and {key}=FILE"))
         }
-        TlsFault::CertificateRefused(_) => {
-            (ErrorClass::Login, "give one that an authority of the server's ssl_ca has signed")
-        }
+        TlsFault::CertificateRefused(_) => (
+            ErrorClass::Login,
+            "give one that an authority of the server's ssl_ca has signed".to_owned(),
+        ),
         TlsFault::NothingInCommon(_) => (
             ErrorClass::Login,
-            "dyno speaks TLS 1.2 and 1.3 with keys that are agreed on for each connection (ECDHE)",
+            "dyno speaks TLS 1.2 and 1.3 with keys that are agreed on for each connection (ECDHE)"
+                .to_owned(),
         ),
-        TlsFault::KeysUsedUp => (ErrorClass::Connection, "a new connection has new ones"),
+        TlsFault::KeysUsedUp => {
+            (ErrorClass::Connection, "a new connection has new ones".to_owned())
+        }
         TlsFault::Alert(_) | TlsFault::Broken(_) => {
-            (ErrorClass::Protocol, "the server's log may say why")
+            (ErrorClass::Protocol, "the server's log may say why".to_owned())
         }
     };
     Some(Failure::new(class, "", format!("{}: {fault}; {remedy}", address.name)))

@@ -1,4 +1,42 @@
-//! What the URLs of several protocols have in common: hosts with ports, and percent-encoding.
+//! What the URLs of several protocols have in common: their parts, hosts with ports, and percent-encoding.
+
+/// The parts of a database's URL, not decoded: `scheme://user:password@hosts/database?options`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct UrlParts<'t> {
+    /// The user, and the password when there is one.
+    pub(crate) login: Option<(&'t str, Option<&'t str>)>,
+    pub(crate) hosts: &'t str,
+    pub(crate) database: &'t str,
+    options: &'t str,
+}
+
+impl<'t> UrlParts<'t> {
+    /// `None` for another scheme.
+    pub(crate) fn of(text: &'t str, schemes: &[&str]) -> Option<Self> {
+        let rest = schemes.iter().find_map(|scheme| text.strip_prefix(scheme))?;
+        let (place, options) = rest.split_once('?').unwrap_or((rest, ""));
+        // An unescaped password may hold any character, so the last `@` is the separator.
+        let (login, place) = match place.rsplit_once('@') {
+            Some((login, place)) => (Some(login), place),
+            None => (None, place),
+        };
+        let login = login.map(|login| match login.split_once(':') {
+            Some((user, password)) => (user, Some(password)),
+            None => (login, None),
+        });
+        let (hosts, database) = place.split_once('/').unwrap_or((place, ""));
+        Some(Self { login, hosts, database, options })
+    }
+
+    /// Text before an `@` may be the rest of a password with a question mark, so it is not to be repeated.
+    pub(crate) fn may_hold_password(&self) -> bool {
+        self.options.contains('@')
+    }
+
+    pub(crate) fn options(&self) -> impl Iterator<Item = &'t str> {
+        self.options.split('&').filter(|option| !option.is_empty())
+    }
+}
 
 /// A host and its port.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -62,6 +62,11 @@ impl ClientHandle {
             self.state.ready();
             self.state.gate.wait(&self.state.handle).await;
         }
+        let mut pause_ns = pause_ns;
+        if self.state.has_levers() {
+            self.ended_ns = None;
+            pause_ns += Box::pin(self.state.slow_down(self.local, self.issued)).await;
+        }
         let mut now = self.ended_ns.take().unwrap_or_else(|| self.now());
         let mut intended = now;
         let mut has_waited = false;
@@ -163,9 +168,14 @@ impl ClientHandle {
         self.state.replaced_idle_connection(is_moved);
     }
 
+    /// Whether this client has taken a turn: a connection that it makes then takes the place of another one.
+    pub fn has_begun(&self) -> bool {
+        self.issued > 0
+    }
+
     /// Counts the statements that set up a connection, if the load has begun: they are of no transaction.
     pub fn count_setup(&self, statements: usize) {
-        if self.issued > 0 {
+        if self.has_begun() {
             (0..statements).for_each(|_| self.state.count(OperationKind::Other));
         }
     }

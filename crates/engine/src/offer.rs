@@ -1,11 +1,12 @@
 //! The load of a trial: its size and its length.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use plan::Limit;
 use serde::{Deserialize, Serialize};
 
-use crate::Pacing;
+use crate::{Levers, Pacing};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OfferedLoad {
@@ -34,6 +35,9 @@ pub struct OfferedLoad {
     pub reconnect_limit: Option<Duration>,
     /// How long to wait at the end for requests in flight.
     pub drain_timeout: Duration,
+    /// Slow-downs that are switched while it runs; none in a load that other processes share.
+    #[serde(skip)]
+    pub levers: Option<Arc<Levers>>,
 }
 
 impl OfferedLoad {
@@ -53,6 +57,7 @@ impl OfferedLoad {
             connect_timeout: Duration::from_secs(1),
             reconnect_limit: None,
             drain_timeout: Duration::from_secs(2),
+            levers: None,
         }
     }
 

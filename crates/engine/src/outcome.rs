@@ -82,8 +82,9 @@ pub enum TrialError {
     Start { client: usize, clients: usize, failure: Failure },
     /// Connecting took too long.
     #[error(
-        "{clients} clients were not connected within {timeout:?}; the server may be overloaded or \
-         not answering"
+        "{clients} clients had not connected and prepared their statements within {timeout:?}: many \
+         statements take longer, so raise `--connect-timeout` (connect_timeout in a plan); or the server is \
+         overloaded or does not answer"
     )]
     StartTimeout { clients: usize, timeout: Duration },
     /// The system under test exited before the load began.

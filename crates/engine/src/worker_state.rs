@@ -2,6 +2,7 @@
 
 mod counting;
 mod end;
+mod slowing;
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use net::{Gate, Handle, Nanos};
 
 use crate::assignment::Assignment;
 use crate::control::{Control, Message};
+use crate::levers::WorkerLevers;
 use crate::outages::ConnectionEvent;
 use crate::pacing::Pacer;
 use crate::quiet::{QUIET_MIN_NS, Quiet, QuietTime};
@@ -73,6 +75,10 @@ pub(crate) struct WorkerState {
     waited_for: RefCell<Vec<(usize, String)>>,
     /// Whether the coordinator has got the backlog at the end.
     has_reported_backlog: Cell<bool>,
+    /// Slow-downs that are switched while load runs.
+    levers: Option<Box<WorkerLevers>>,
+    /// The clients of the whole load.
+    all_clients: usize,
     /// Intervals that a part with a share of transactions reports when it knows where its share ends.
     held: RefCell<Vec<(usize, Interval)>>,
     out: Sender<Message>,
@@ -113,6 +119,8 @@ impl WorkerState {
             turns: offer.runs_once.then(RefCell::default),
             waited_for: RefCell::default(),
             has_reported_backlog: Cell::new(false),
+            levers: offer.levers.as_ref().map(|levers| Box::new(WorkerLevers::new(levers))),
+            all_clients: offer.clients,
             held: RefCell::default(),
             out: assignment.out.clone(),
         }
@@ -441,6 +449,7 @@ impl WorkerState {
         if self.control.stop.is_asked() {
             self.control.stop_at(at);
         }
+        self.switch_levers(at);
         self.check_backlog(at);
         let answered_until = self.control.spent_at().saturating_add(self.last_turn_ns);
         if at >= answered_until {

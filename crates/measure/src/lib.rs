@@ -30,6 +30,7 @@ mod stuck;
 mod tally;
 mod timed_turn;
 mod watched;
+mod why;
 
 pub use answer::{Answer, NewSeries};
 pub use ceiling::{Ceiling, CeilingLoad, CeilingRound, RoundTrips};
@@ -67,6 +68,9 @@ pub use tally::{
 };
 pub use timed_turn::TimedTurn;
 pub use watched::{Gap, Host, Process, ProcessIdentity, Series, Server, Side, Watched};
+pub use why::{
+    BusyThread, Lever, Pressure, ServerEvidence, UnusedLever, UsedLever, Why, WhyWindow,
+};
 
 /// Nanoseconds: a point on a run's own monotonic clock, or a length of time.
 pub type Nanos = u64;

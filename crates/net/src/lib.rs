@@ -15,6 +15,7 @@ mod coarse_timers;
 mod connect_permit;
 mod connect_queue;
 mod fixed_sizes;
+mod holds;
 mod listener;
 mod read_budget;
 mod runtime;

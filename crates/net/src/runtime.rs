@@ -16,6 +16,7 @@ use mio::{Events, Poll as MioPoll, Registry, Token, event};
 use crate::alarm::Alarm;
 use crate::coarse_timers::CoarseTimers;
 use crate::connect_queue::ConnectQueue;
+use crate::holds::Holds;
 use crate::read_budget::ReadBudget;
 use crate::task::{Ready, Task, TaskId};
 use crate::{Clock, Nanos};
@@ -60,6 +61,7 @@ struct Shared {
     connect_queue: ConnectQueue,
     coarse_timers: CoarseTimers,
     unanswered: Unanswered,
+    holds: Holds,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -103,6 +105,8 @@ pub struct Runtime {
     shared: Rc<Shared>,
     remote: Remote,
     alarm: Alarm,
+    /// When the loop last began to wait with a timer set.
+    slept_at: Nanos,
 }
 
 impl Runtime {
@@ -130,6 +134,7 @@ impl Runtime {
             connect_queue: ConnectQueue::default(),
             coarse_timers: CoarseTimers::default(),
             unanswered: Unanswered::default(),
+            holds: Holds::default(),
         });
         let events = Events::with_capacity(EVENTS_PER_WAIT);
         Ok(Self {
@@ -142,6 +147,7 @@ impl Runtime {
             shared,
             remote,
             alarm: Alarm::default(),
+            slept_at: 0,
         })
     }
 
@@ -259,6 +265,7 @@ impl Runtime {
         let mut timeout = None;
         if until != Nanos::MAX {
             let now = self.shared.clock.now();
+            self.slept_at = now;
             self.sweep(now);
             timeout = Some(Duration::from_nanos(until.saturating_sub(now)));
             self.set_alarm(next, until, now);
@@ -308,12 +315,13 @@ impl Runtime {
     fn fire_timers(&mut self) {
         let now = self.shared.clock.now();
         loop {
-            let due = match self.shared.timers.borrow().peek() {
-                Some(Reverse((at, task))) if *at <= now => *task,
+            let (at, task) = match self.shared.timers.borrow().peek() {
+                Some(Reverse((at, task))) if *at <= now => (*at, *task),
                 _ => return,
             };
+            self.shared.holds.timer_ended(at, now, self.slept_at);
             self.shared.timers.borrow_mut().pop();
-            self.poll_task(due);
+            self.poll_task(task);
         }
     }
 
@@ -429,6 +437,10 @@ impl Handle {
 
     pub(crate) fn current(&self) -> TaskId {
         self.0.current.get()
+    }
+
+    pub(crate) fn holds(&self) -> &Holds {
+        &self.0.holds
     }
 
     /// Puts a future into the ready queue.

@@ -104,6 +104,12 @@ impl Stream {
         self.tls.as_ref()?.cipher()
     }
 
+    /// The hash of the server's certificate that a proof of a password can be bound to (RFC 5929, `tls-server-end-point`);
+    /// `None` while the stream is plain, and where none is defined for the certificate.
+    pub fn certificate_hash(&self) -> Option<Vec<u8>> {
+        self.tls.as_ref()?.certificate_hash()
+    }
+
     pub fn handle(&self) -> &Handle {
         &self.wire.handle
     }

@@ -1,6 +1,7 @@
 //! TLS for streams, with rustls: the client's settings ([`TlsClient`]), its errors ([`TlsFault`]), and the
 //! state machine between plain bytes and records, which has buffers but no sockets.
 
+mod binding;
 mod client;
 mod fault;
 mod machine;

@@ -34,6 +34,9 @@ pub enum Framing {
     Bytes(usize),
     /// A packet of MySQL.
     MySqlPacket,
+    /// A message of PostgreSQL, and the first one of a connection, which has no kind.
+    PostgresMessage,
+    PostgresStart,
     /// A record of TLS.
     TlsRecord,
     /// A frame of tRPC.
@@ -61,6 +64,9 @@ impl Framing {
             Self::HttpRequest => (0, Some(0)),
             Self::Bytes(length) => (0, Some(length)),
             Self::MySqlPacket => (4, low_first(3).map(|payload| payload + 4)),
+            // A length counts itself, but not the kind before it.
+            Self::PostgresMessage => (5, number(1, 4).map(|length| length + 1)),
+            Self::PostgresStart => (4, number(0, 4)),
             Self::TlsRecord => (5, number(3, 2).map(|payload| payload + 5)),
             Self::TrpcFrame => (8, number(4, 4)),
             // Behind the length there are a kind and a line end.
@@ -82,6 +88,8 @@ mod tests {
         assert_eq!(missing(Framing::HttpRequest, b"GET / HTTP/1.1\r\n\r\n"), 0);
         assert_eq!(missing(Framing::MySqlPacket, b""), 4);
         assert_eq!(missing(Framing::MySqlPacket, b"\x02\x01\0\0ab"), 256);
+        assert_eq!(missing(Framing::PostgresMessage, b"Q\0\0\0\x06a"), 1);
+        assert_eq!(missing(Framing::PostgresStart, b"\0\0\0\x08\0\0\0"), 1);
         assert_eq!(missing(Framing::DynoFrame, b"\x02\0\0\0\x02a"), 2);
         assert_eq!(missing(Framing::DynoFrame, b"\0\0\0\0\x01\n"), 0);
         assert_eq!(missing(Framing::TlsRecord, b"\x16\x03\x03\x01\x02abc"), 255);

@@ -39,6 +39,12 @@ pub fn phases() -> [Phase; 4] {
         head,
         body("HTTP body", HEAD.to_vec(), BODY),
         body("HTTP body to end", header(b""), BODY),
-        Phase { length: length(0), ..chunks },
+        Phase { length: length(0), repeated: long_chunk(), ..chunks },
     ]
+}
+
+/// A chunk that fills a read buffer: a reader that parses each by itself comes to its bound in seconds.
+fn long_chunk() -> Vec<u8> {
+    let text = BODY.repeat(1_024);
+    [format!("{:x}\r\n", text.len()).as_bytes(), &text, b"\r\n"].concat()
 }

@@ -12,6 +12,7 @@ pub mod http2;
 pub mod mysql;
 mod phase;
 mod player;
+pub mod postgres;
 pub mod tls;
 pub mod trpc;
 mod wire;

@@ -29,7 +29,7 @@ pub struct DraftPart {
     pub kind: String,
     pub options: Vec<(String, String)>,
     /// The options whose values are texts as they stand, never TOML.
-    pub texts: &'static [&'static str],
+    pub texts: Vec<&'static str>,
 }
 
 impl std::fmt::Debug for DraftPart {

@@ -14,6 +14,14 @@ pub struct OptionInfo {
     /// The default; empty if there is none.
     pub default: String,
     pub meaning: &'static str,
+    /// Whether its value on a command line is a text as it stands, never TOML.
+    pub is_text: bool,
+}
+
+impl OptionInfo {
+    fn new(name: &'static str, default: impl Into<String>, meaning: &'static str) -> Self {
+        Self { name, default: default.into(), meaning, is_text: false }
+    }
 }
 
 /// An option that help texts can list.
@@ -85,7 +93,7 @@ impl Number<f64> {
 impl<T: ToString + Sync> Described for Number<T> {
     fn info(&self) -> OptionInfo {
         let default = self.default.as_ref().map(ToString::to_string).unwrap_or_default();
-        OptionInfo { name: self.name, default, meaning: self.meaning }
+        OptionInfo::new(self.name, default, self.meaning)
     }
 }
 
@@ -115,7 +123,7 @@ impl Numbers {
 
 impl Described for Numbers {
     fn info(&self) -> OptionInfo {
-        OptionInfo { name: self.name, default: String::new(), meaning: self.meaning }
+        OptionInfo::new(self.name, "", self.meaning)
     }
 }
 
@@ -146,7 +154,7 @@ impl Flag {
 
 impl Described for Flag {
     fn info(&self) -> OptionInfo {
-        OptionInfo { name: self.name, default: self.default.to_string(), meaning: self.meaning }
+        OptionInfo::new(self.name, self.default.to_string(), self.meaning)
     }
 }
 
@@ -179,11 +187,11 @@ impl<T: Copy> Choice<T> {
 
 impl<T: Sync> Described for Choice<T> {
     fn info(&self) -> OptionInfo {
-        OptionInfo { name: self.name, default: self.default.0.to_owned(), meaning: self.meaning }
+        OptionInfo::new(self.name, self.default.0, self.meaning)
     }
 }
 
-/// A text, or several.
+/// A text. On a command line it is taken as it stands.
 pub struct Text {
     /// Its name in a plan.
     pub name: &'static str,
@@ -192,7 +200,7 @@ pub struct Text {
     meaning: &'static str,
 }
 
-/// A text, or several.
+/// A text. On a command line it is taken as it stands.
 pub const fn text(name: &'static str, default: &'static str, meaning: &'static str) -> Text {
     Text { name, default, meaning }
 }
@@ -202,7 +210,29 @@ impl Text {
     pub fn read(&self, reader: &mut OptionReader<'_>) -> String {
         reader.text(self.name).unwrap_or_else(|| self.default.to_owned())
     }
+}
 
+impl Described for Text {
+    fn info(&self) -> OptionInfo {
+        OptionInfo { is_text: true, ..OptionInfo::new(self.name, self.default, self.meaning) }
+    }
+}
+
+/// A text, or several.
+pub struct Texts {
+    /// Its name in a plan.
+    pub name: &'static str,
+    /// The default; empty if there is none.
+    pub default: &'static str,
+    meaning: &'static str,
+}
+
+/// A text, or several.
+pub const fn texts(name: &'static str, default: &'static str, meaning: &'static str) -> Texts {
+    Texts { name, default, meaning }
+}
+
+impl Texts {
     /// All texts in the plan, split at commas; empty if there are none.
     pub fn read_list(&self, reader: &mut OptionReader<'_>) -> Vec<String> {
         let given = reader.texts(self.name);
@@ -211,10 +241,9 @@ impl Text {
     }
 }
 
-impl Described for Text {
+impl Described for Texts {
     fn info(&self) -> OptionInfo {
-        let Self { name, default, meaning } = *self;
-        OptionInfo { name, default: default.to_owned(), meaning }
+        OptionInfo::new(self.name, self.default, self.meaning)
     }
 }
 
@@ -245,7 +274,7 @@ impl Size {
 
 impl Described for Size {
     fn info(&self) -> OptionInfo {
-        OptionInfo { name: self.name, default: self.default.0.to_owned(), meaning: self.meaning }
+        OptionInfo::new(self.name, self.default.0, self.meaning)
     }
 }
 
@@ -276,7 +305,7 @@ impl Time {
 
 impl Described for Time {
     fn info(&self) -> OptionInfo {
-        OptionInfo { name: self.name, default: self.default.0.to_owned(), meaning: self.meaning }
+        OptionInfo::new(self.name, self.default.0, self.meaning)
     }
 }
 
@@ -295,7 +324,6 @@ pub const fn named(name: &'static str, default: &'static str, meaning: &'static 
 
 impl Described for Named {
     fn info(&self) -> OptionInfo {
-        let Self { name, default, meaning } = *self;
-        OptionInfo { name, default: default.to_owned(), meaning }
+        OptionInfo::new(self.name, self.default, self.meaning)
     }
 }

@@ -28,6 +28,13 @@ enum Origin {
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileContents(BTreeMap<String, Vec<u8>>);
 
+impl FileContents {
+    /// Each file with its bytes, in the order of the names.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        self.0.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice()))
+    }
+}
+
 impl Files {
     pub fn of(folder: impl Into<PathBuf>) -> Self {
         Self(Origin::Folder(folder.into()))

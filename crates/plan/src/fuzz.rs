@@ -97,7 +97,7 @@ fn read(source: Source) -> Option<()> {
 /// An override is applied, or its problems can be shown.
 fn overridden(bytes: &[u8]) -> Option<()> {
     let text = String::from_utf8_lossy(bytes).into_owned();
-    match source(PLAN).with_overrides(&[text]) {
+    match source(PLAN).with_overrides(&[text], |_| vec!["table_size"]) {
         Ok(source) => read(source),
         Err(problems) => {
             assert!(!problems.rendered.is_empty(), "a problem that cannot be shown");

@@ -43,6 +43,7 @@ mod units;
 mod value;
 mod variants;
 mod watch;
+mod why;
 mod windows;
 
 pub use bounds::Bounds;
@@ -56,6 +57,7 @@ pub use enough_rounds::{RoundsGoal, RoundsPlan};
 pub use files::{FileContents, Files};
 pub use generators::{OnGeneratorLoss, generator_names};
 pub use options::{Line, Options};
+pub use overrides::TextOptions;
 pub use parse::{LEAST_DIFFERENCE, PERCENTILES_MAX};
 pub use parts::kind_of_url;
 pub use password::Password;
@@ -78,3 +80,4 @@ pub use types::{
 };
 pub use units::{parse_bytes, parse_count, parse_duration, show_duration};
 pub use watch::{EndpointPlan, EndpointSource, WatchPlan};
+pub use why::{Toggle, WhyPlan};

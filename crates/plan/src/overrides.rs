@@ -8,13 +8,18 @@ use crate::options::normal;
 use crate::{Problem, Problems, Source};
 
 impl Source {
-    /// The same plan with values replaced or added, each as `path=value`. From then on, this text is checked,
+    /// The same plan with values replaced or added, each as `path=value`, as [`Source::set`] does; but the values of
+    /// `text_options` are texts as they stand. From then on, this text is checked,
     /// referred to in messages and recorded.
     ///
     /// # Errors
     /// If an override is not an assignment, a path leads through a value that is not a table, or the text is not
     /// TOML. [`crate::Plan::parse`] reports unknown paths, with the nearest spelling.
-    pub fn with_overrides<S: AsRef<str>>(self, assignments: &[S]) -> Result<Self, Problems> {
+    pub fn with_overrides<S: AsRef<str>>(
+        self,
+        assignments: &[S],
+        text_options: TextOptions,
+    ) -> Result<Self, Problems> {
         let mut source = self;
         for assignment in assignments {
             let assignment = assignment.as_ref();
@@ -23,7 +28,7 @@ impl Source {
                 let help = "write path=value, such as load.time=5s";
                 return Err(refused(assignment, assignment, message, help));
             };
-            source = source.set(path.trim(), value.trim())?;
+            source = source.put(path.trim(), value, text_options)?;
         }
         Ok(source)
     }
@@ -35,6 +40,10 @@ impl Source {
     /// # Errors
     /// As [`Source::with_overrides`].
     pub fn set(self, path: &str, value: &str) -> Result<Self, Problems> {
+        self.put(path, value, |_| Vec::new())
+    }
+
+    fn put(self, path: &str, value: &str, texts: TextOptions) -> Result<Self, Problems> {
         let mut document = match self.text.parse::<DocumentMut>() {
             Ok(document) => document,
             Err(error) => return Err(Problems::new(&self, vec![Problem::syntax(&error)])),
@@ -46,6 +55,8 @@ impl Source {
             let help = "write the keys with dots between them, such as load.time";
             return Err(refused(&assignment, path, message, help));
         };
+        let is_text = option_of_workload(&document, &keys)
+            .is_some_and(|(kind, option)| texts(&kind).contains(&option.as_str()));
         let mut table: &mut dyn TableLike = document.as_table_mut();
         for key in tables {
             let name = spelled(table, key.get());
@@ -61,12 +72,30 @@ impl Source {
                 }
             };
         }
-        put(table, last.get(), read_value(value));
+        put(table, last.get(), if is_text { value.into() } else { read_value(value) });
         if let Some(other) = instead_of(&keys) {
             table.remove(other);
         }
         Ok(Self { text: document.to_string(), ..self })
     }
+}
+
+/// The options of a kind of workload whose values are texts as they stand, never TOML.
+pub type TextOptions = fn(kind: &str) -> Vec<&'static str>;
+
+/// The kind of the workload that a path leads into, and the option there.
+fn option_of_workload(document: &DocumentMut, keys: &[Key]) -> Option<(String, String)> {
+    let (workload, name, option) = match keys {
+        [one, option] if one.get() == "workload" => (document.get("workload")?, "", option),
+        [many, name, option] if many.get() == "workloads" => {
+            let all = document.get("workloads")?.as_table_like()?;
+            (all.get(&spelled(all, name.get()))?, name.get(), option)
+        }
+        _ => return None,
+    };
+    let given = workload.as_table_like().and_then(|table| table.get("kind"));
+    let kind = given.or(Some(workload)).and_then(Item::as_str).unwrap_or(name);
+    Some((kind.to_owned(), normal(option.get())))
 }
 
 /// The key that is removed when `path` is set: a trial has one rate or steps, and rounds have a number or end by
@@ -110,6 +139,7 @@ pub(crate) fn implicit_table() -> Item {
 
 /// A value of the command line: TOML, numbers with commas, or else text.
 pub(crate) fn read_value(text: &str) -> Value {
+    let text = text.trim();
     match text.parse::<Value>() {
         Ok(Value::Datetime(_)) => text.into(),
         Ok(mut value) => {

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::bounds;
-use crate::ceiling;
 use crate::conflicts;
 use crate::ending::{self, PRECISE_TIME_DEFAULT};
 use crate::enough_rounds;
@@ -19,6 +18,7 @@ use crate::{
     Plan, Problem, Problems, Rate, SeekPlan, Source, SystemPlan, Variant, WorkloadPlan, rate, seek,
     show_duration, watch, windows,
 };
+use crate::{ceiling, why};
 
 const CLIENTS: RangeInclusive<u64> = 1..=1_000_000;
 const INTERVAL_MIN: Duration = Duration::from_millis(10);
@@ -53,6 +53,7 @@ const ROOT_KEYS: &[&str] = &[
     "rounds",
     "seed",
     "title",
+    "why",
 ];
 
 /// Keys under `[load]` that users may expect at the top level.
@@ -165,6 +166,7 @@ fn read_plan(root: &Options, source: &Arc<Source>, problems: &mut Vec<Problem>) 
         seek,
         watch,
         ceiling: ceiling::read(&mut reader, problems),
+        why: why::read(&mut reader, problems),
         source: Arc::clone(source),
     };
     windows::check(&mut reader, &plan);
@@ -207,6 +209,12 @@ fn read_percentiles(reader: &mut OptionReader<'_>) -> Vec<f64> {
     if percentiles.len() > PERCENTILES_MAX {
         let message = format!("{} percentiles are more than {PERCENTILES_MAX}", percentiles.len());
         reader.reject("percentiles", message, "name those that a report shall show");
+    }
+    let is_fraction = |percent: &f64| 0.0 < *percent && *percent < 1.0;
+    if !percentiles.is_empty() && percentiles.iter().all(is_fraction) {
+        let message = "all `percentiles` are below 1: they are in percent".to_owned();
+        let help = "write 99 for the 99th percentile; add 50 if you mean those below the first";
+        reader.reject("percentiles", message, help);
     }
     percentiles
 }

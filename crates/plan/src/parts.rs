@@ -95,16 +95,17 @@ fn read_only_one(role: Role, placed: &Spanned, problems: &mut Vec<Problem>) -> O
 /// `[systems.NAME]`, or `NAME = "kind"` below `[systems]`.
 fn read_named(role: Role, entry: &Entry, problems: &mut Vec<Problem>) -> Option<Part> {
     let table = as_table(role, &entry.written, &entry.placed, problems)?;
-    let name = label(&entry.written);
+    let (kind, table) = match read_kind(table.clone(), problems) {
+        Some(read) => read,
+        None => (entry.written.clone(), table),
+    };
+    // A key that is no kind is the name as it stands.
+    let name = if kind == entry.written { label(&kind) } else { entry.written.clone() };
     if let Some(help) = bad_name(&name) {
         let message = format!("{name:?} is not a name for a {}", role.one());
         let help = Some(help.to_owned());
         problems.push(Problem { span: entry.key_span.clone(), message, help });
     }
-    let (kind, table) = match read_kind(table.clone(), problems) {
-        Some(read) => read,
-        None => (entry.written.clone(), table),
-    };
     Some(Part { name, kind, table })
 }
 
@@ -156,10 +157,12 @@ fn read_kind(mut table: Options, problems: &mut Vec<Problem>) -> Option<(String,
 }
 
 /// The schemes of URLs, each with the kind of system that it names: for every name of a protocol an existing server.
-const SCHEMES: [(&str, &str); 6] = [
+const SCHEMES: [(&str, &str); 8] = [
     ("mysql", "mysql"),
     ("mariadb", "mysql"),
     ("tidb", "mysql"),
+    ("postgres", "postgresql"),
+    ("postgresql", "postgresql"),
     ("grpc", "grpc"),
     ("trpc", "trpc"),
     ("tcp", "tcp"),

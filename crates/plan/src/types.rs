@@ -10,6 +10,7 @@ use crate::rounds::balanced_rounds;
 use crate::{
     Bounds, CeilingPlan, CpuList, EndpointPlan, OnGeneratorLoss, OpenLoop, Options, Place,
     PrecisionPlan, Rate, RoundsPlan, SeekPlan, SeekTrial, Shuffle, Source, SteadyPlan, WatchPlan,
+    WhyPlan,
 };
 
 #[derive(Clone, Debug, PartialEq)]
@@ -51,6 +52,8 @@ pub struct Plan {
     pub watch: WatchPlan,
     /// How the ceiling of the path is measured after each trial; `None` when it is not.
     pub ceiling: Option<CeilingPlan>,
+    /// How it is looked for what holds a system back, after the last trial of each load; `None` when it is not.
+    pub why: Option<WhyPlan>,
     /// The plan's text, with overrides applied.
     pub source: Arc<Source>,
 }
@@ -394,10 +397,13 @@ impl Plan {
 
     /// Whether trials may take less time than [`Plan::estimate`] says.
     pub fn may_end_sooner(&self) -> bool {
-        self.load.steady.is_some() || self.load.precision.is_some() || self.rounds.is_some()
+        self.load.steady.is_some()
+            || self.load.precision.is_some()
+            || self.rounds.is_some()
+            || self.why.is_some()
     }
 
-    /// Time of warm-up, measured load and ceilings over all trials at most, without preparing data; `None` when
+    /// Time of warm-up, measured load, experiments and ceilings over all trials at most, without preparing data; `None` when
     /// only a number of events ends them, and with a seek, whose results decide.
     pub fn estimate(&self) -> Option<Duration> {
         let time = self.load.limit.time.filter(|_| self.seek.is_none())?;
@@ -407,7 +413,10 @@ impl Plan {
             let ceiling = self.ceiling.as_ref().filter(|_| self.is_last_window(trial));
             let ceiling = ceiling.map_or(Duration::ZERO, CeilingPlan::length);
             let warm_up = self.warm_up_of(trial, is_first).at_most;
-            sum.checked_add(warm_up)?.checked_add(time)?.checked_add(ceiling)
+            let is_asked = self.is_last_window(trial) && trial.repetition + 1 == self.repetitions;
+            let why =
+                self.why.as_ref().filter(|_| is_asked).map_or(Duration::ZERO, |why| why.at_most);
+            sum.checked_add(warm_up)?.checked_add(time)?.checked_add(ceiling)?.checked_add(why)
         })
     }
 }

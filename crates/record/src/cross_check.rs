@@ -21,6 +21,8 @@ pub struct Counted {
     pub by_dyno: QueryCounts,
     /// Statements that the server ran, for all its clients.
     pub by_server: QueryCounts,
+    /// How long statements waited for locks of rows, summed, ns; `None` where the server does not count it.
+    pub row_lock_ns: Option<u64>,
     /// The server's counters that changed, by the server's own names.
     pub counters: Vec<(String, u64)>,
 }

@@ -52,7 +52,7 @@ fn run(bytes: &[u8]) -> Option<()> {
     let file = wire::parse::<RunFile>(path(), bytes).ok()?;
     let written = |file: RunFile| {
         let (status, ended) = (file.status(false), file.ended());
-        let header = file.into_header(String::new());
+        let header = file.into_header(String::new(), Vec::new());
         wire::pretty(&RunFile::new(&header, &status, ended))
     };
     let once = written(file);

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use measure::{Operation, OperationTally, Watched};
 
 use crate::cores::on_all_cores;
-use crate::file_names::{INTERVALS, TRIAL};
+use crate::file_names::{INTERVALS, PLAN_FILES, TRIAL};
 use crate::hlog::{Kind, Log};
 use crate::input::{self, Lines};
-use crate::wire::{IntervalLine, RunFile, TrialFile, WatchLine};
-use crate::{Damage, RecordError, Run, RunSummary, TrialRecord, watch, wire, zipped};
+use crate::wire::{IntervalLine, PlanFilesFile, RunFile, TrialFile, WatchLine};
+use crate::{Damage, PlanFile, RecordError, Run, RunSummary, TrialRecord, watch, wire, zipped};
 
 /// The runs below a results folder.
 #[derive(Debug, Default)]
@@ -80,9 +80,11 @@ fn read_run(folder: &Path, extent: Extent) -> Result<Run, RecordError> {
     let is_written = is_written(folder);
     let file = run_file(folder)?;
     let (plan_text, plan_damage) = plan(folder);
+    let (files, files_damage) = plan_files(folder);
+    let plan_damage = plan_damage.or(files_damage);
     let status = file.status(is_written);
     let ended = file.ended();
-    let header = file.into_header(plan_text);
+    let header = file.into_header(plan_text, files);
     let trials = trials(&folder.join("trials"), extent)?;
     Ok(Run { folder: folder.to_path_buf(), header, plan_damage, trials, status, ended })
 }
@@ -99,6 +101,17 @@ fn plan(folder: &Path) -> (String, Option<Damage>) {
         }
         Ok(None) => (String::new(), Some(damaged("it is missing"))),
         Err(error) => (String::new(), Some(Damage::from(error))),
+    }
+}
+
+/// The files that the plan names, and their damage. A run whose plan names none has no file of them.
+fn plan_files(folder: &Path) -> (Vec<PlanFile>, Option<Damage>) {
+    let path = folder.join(PLAN_FILES);
+    let parse = |bytes: Vec<u8>| wire::parse::<PlanFilesFile>(&path, &bytes).map(|it| it.files);
+    let read = input::read(&path).and_then(|bytes| bytes.map_or(Ok(Vec::new()), parse));
+    match read {
+        Ok(files) => (files, None),
+        Err(error) => (Vec::new(), Some(Damage::from(error))),
     }
 }
 

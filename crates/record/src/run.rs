@@ -8,7 +8,7 @@ use measure::{ProbeFacts, RoundsRule, SeekBound, SeekOver, SeekRange};
 use serde::{Deserialize, Serialize};
 
 use crate::values::nanos;
-use crate::{Damage, Environment, TrialRecord};
+use crate::{Damage, Environment, PlanFile, TrialRecord};
 
 /// The facts about a run that are known before its first trial.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +19,8 @@ pub struct RunHeader {
     pub plan_origin: String,
     /// The plan as given, without its secrets (`Source::scrubbed`).
     pub plan_text: String,
+    /// The files that the plan's workloads name.
+    pub files: Vec<PlanFile>,
     /// The command line that repeats the run, without its secrets, quoted for a shell.
     pub command: String,
     /// When the run began, by the wall clock.
@@ -144,6 +146,11 @@ impl Run {
             Some(damage) if self.header.plan_text.is_empty() => damage.to_string(),
             _ => self.header.plan_text.clone(),
         }
+    }
+
+    /// Whether both are records of one run, such as copies: no two runs begin in the same nanosecond on one machine.
+    pub fn is_same_run(&self, other: &Self) -> bool {
+        self.folder == other.folder || self.header == other.header
     }
 
     /// How many trials the run was to have; the results of a seek decide that, and those of rounds that end by themselves.

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use measure::{
     Ceiling, Condition, DecidedEnds, Edges, Failure, FailureExamples, Generator, Identity,
     Interval, LatencyHistogram, LoadedRows, MemberExit, Nanos, Operation, OperationTally, Outage,
-    Phase, QueryPlan, Rules, Tally, TimedTurn, TrialStatus, Watched,
+    Phase, QueryPlan, Rules, Tally, TimedTurn, TrialStatus, Watched, Why,
 };
 use plan::{Arrivals, Rate};
 use serde::{Deserialize, Serialize};
@@ -205,6 +205,8 @@ pub struct TrialRecord {
     pub conditions: Vec<Condition>,
     /// What the path to the system carried after the load; `None` when it was not measured.
     pub ceiling: Option<Ceiling>,
+    /// The experiment for what holds the system back; `None` when there was none.
+    pub why: Option<Why>,
     /// The plans of the load's queries; empty when the workload keeps none.
     pub plans: Vec<QueryPlan>,
     /// The facts from the end of the trial; `None` when the trial was cut short or still runs.
@@ -278,6 +280,7 @@ impl TrialRecord {
             member_exits: Vec::new(),
             conditions: Vec::new(),
             ceiling: None,
+            why: None,
             plans: Vec::new(),
             end: None,
             damage: None,

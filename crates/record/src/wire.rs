@@ -13,6 +13,6 @@ mod watch;
 
 pub(crate) use head::{parse, pretty};
 pub(crate) use interval::{IntervalLine, interval_line};
-pub(crate) use run::RunFile;
+pub(crate) use run::{PlanFilesFile, RunFile};
 pub(crate) use trial::TrialFile;
 pub(crate) use watch::WatchLine;

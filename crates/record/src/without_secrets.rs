@@ -10,6 +10,7 @@ impl RunHeader {
     pub(crate) fn without_secrets(mut self) -> Self {
         let texts = [&mut self.plan_name, &mut self.plan_origin, &mut self.plan_text];
         texts.into_iter().chain([&mut self.command]).chain(&mut self.title).for_each(clean);
+        self.files.iter_mut().map(|file| &mut file.name).for_each(clean);
         self
     }
 }

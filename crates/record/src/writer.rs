@@ -7,13 +7,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use measure::{Ceiling, Condition, Interval, MemberExit, Nanos, Outage, QueryPlan, sum};
+use measure::{Ceiling, Condition, Interval, MemberExit, Nanos, Outage, QueryPlan, Why, sum};
 
 use crate::disk::{self, NewFile};
-use crate::file_names::{INTERVALS, TRIAL};
+use crate::file_names::{INTERVALS, PLAN_FILES, TRIAL};
 use crate::files::{Appender, replace, sync_folder};
 use crate::saver::{Saved, Saver};
-use crate::wire::{RunFile, TrialFile, interval_line};
+use crate::wire::{PlanFilesFile, RunFile, TrialFile, interval_line};
 use crate::{
     PhaseRecord, RecordError, RunHeader, RunStatus, TrialEnd, TrialHeader, TrialRecord,
     TrialStatus, WatchWriter, hlog, wire, without_secrets,
@@ -56,6 +56,9 @@ impl RunWriter {
         let trials = folder.join("trials");
         disk::create_folder(&trials).map_err(|cause| RecordError::io("create", &trials, cause))?;
         replace(&folder.join("plan.toml"), header.plan_text.as_bytes())?;
+        if !header.files.is_empty() {
+            replace(&folder.join(PLAN_FILES), &wire::pretty(&PlanFilesFile::of(&header.files)))?;
+        }
         let writer = Self { folder, made_above, header, lock };
         writer.write(&RunStatus::Running, None)?;
         sync_folder(out)?;
@@ -219,6 +222,15 @@ impl TrialWriter {
     /// When it cannot be written.
     pub fn ceiling(&mut self, ceiling: Ceiling) -> Result<(), RecordError> {
         self.record.ceiling = Some(ceiling);
+        self.write()
+    }
+
+    /// Records the experiment for what holds the system back.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn why(&mut self, why: Why) -> Result<(), RecordError> {
+        self.record.why = Some(why);
         self.write()
     }
 

@@ -44,6 +44,7 @@ pub(crate) enum Place {
     Seek(usize),
     Trial(usize),
     Ceilings,
+    Limits,
     Warnings,
 }
 
@@ -56,6 +57,7 @@ impl Place {
             Self::Seek(at) => format!("k{at}-0"),
             Self::Trial(at) => format!("t{at}-0"),
             Self::Ceilings => "cost".to_owned(),
+            Self::Limits => "why".to_owned(),
             Self::Warnings => "care".to_owned(),
         }
     }
@@ -63,7 +65,7 @@ impl Place {
     pub(crate) fn label(self) -> &'static str {
         match self {
             Self::Workload(_) | Self::Variants(_) | Self::Seek(_) | Self::Trial(_) => "plot",
-            Self::Ceilings => "table",
+            Self::Ceilings | Self::Limits => "table",
             Self::Warnings => "warnings",
         }
     }
@@ -75,6 +77,7 @@ impl Place {
             Self::Variants(_) => "ratios",
             Self::Seek(_) => "capacity",
             Self::Ceilings => "cost",
+            Self::Limits => "why",
             Self::Warnings => "care",
         }
     }
@@ -151,6 +154,7 @@ pub(crate) fn drawn(
     answers.extend(swept::all(digest, sweeps));
     answers.extend(measured::others(digest, sweeps));
     answers.extend(measured::sets_of_queries(digest));
+    answers.extend(measured::limits(digest));
     answers.extend(measured::ceiling(digest));
     if answers.is_empty() {
         answers.push(trials::nothing(digest));

@@ -102,6 +102,7 @@ mod tests {
         let run = checked(CrossCheck::Counted(Counted {
             by_dyno: QueryCounts { read: 14_000, write: 4_000, other: 2_000 },
             by_server: QueryCounts { read: 14_007, write: 4_000, other: 2_000 },
+            row_lock_ns: None,
             counters: vec![("Com_select".to_owned(), 14_007), ("Questions".to_owned(), 20_010)],
         }));
         let reading = Reading::new(&run);

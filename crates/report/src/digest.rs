@@ -22,8 +22,8 @@ use measure::{
 };
 use plan::{Arrivals, Rate};
 use record::{
-    Counted, CrossCheck, Damage, Identity, IntervalRecord, Run, TrialEnd, TrialRecord, TrialStatus,
-    VariantRecord, on_all_cores,
+    Counted, CrossCheck, Damage, Identity, IntervalRecord, Run, RunStatus, TrialEnd, TrialRecord,
+    TrialStatus, VariantRecord, on_all_cores,
 };
 
 use generators::{clients_left, parts, usage_of};
@@ -471,7 +471,10 @@ pub(crate) fn cross_checked(end: Option<&TrialEnd>) -> Option<&Counted> {
 fn run_facts(run: &Run) -> RunFacts<'_> {
     let environment = &run.header.environment;
     RunFacts {
-        trials_planned: run.trials_planned(),
+        trials_planned: match run.status {
+            RunStatus::Running => run.trials.len(),
+            _ => run.trials_planned(),
+        },
         trials: run.trials.len(),
         governor: environment.cpu.governor.as_deref(),
         threads: environment.cpu.threads,

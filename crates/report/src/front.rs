@@ -9,6 +9,7 @@ use analysis::Validity;
 use crate::conclusion::Code;
 use crate::digest::Digest;
 use crate::document::{Block, Card, Content, Section, Weight};
+use crate::failures;
 use crate::plots::{over_run, over_time};
 use crate::reading::Reading;
 
@@ -68,7 +69,7 @@ pub(crate) fn care(reading: &Reading<'_>) -> Vec<String> {
         .iter()
         .filter(|it| !it.code.is_answer() && it.code != Code::TrialsValid);
     let told = found.map(|it| format!("{}.", it.short()));
-    failure(digest).into_iter().chain(told).chain(one).collect()
+    failure(digest).into_iter().chain(failures::sentence(digest)).chain(told).chain(one).collect()
 }
 
 /// Why a trial failed that measured something, and how many others did.

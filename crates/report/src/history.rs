@@ -117,6 +117,16 @@ impl HistoryRun {
     }
 }
 
+impl HistoryRun {
+    /// Its figures, each with a name, and whether it is a time, ns.
+    pub(crate) fn named_figures(&self) -> impl Iterator<Item = (String, bool, f64)> {
+        self.figures.iter().map(|(of, value)| {
+            let Of { workload, system, load, figure } = of;
+            (format!("{workload}, {system}, {load}: {}", figure.name()), figure.is_time(), *value)
+        })
+    }
+}
+
 /// The system, workload and load of a point.
 fn place(point: &Point<'_>) -> String {
     let load = load_text(point.clients, point.rate);
@@ -173,11 +183,21 @@ impl History {
     /// Of these runs of a plan.
     pub fn new(
         plan: &str,
-        mut runs: Vec<HistoryRun>,
-        left_out: Vec<LeftOut>,
+        mut all: Vec<HistoryRun>,
+        mut left_out: Vec<LeftOut>,
         criteria: ChangeCriteria,
     ) -> Self {
-        runs.sort_by(|one, other| (one.started, &one.folder).cmp(&(other.started, &other.folder)));
+        all.sort_by(|one, other| (one.started, &one.folder).cmp(&(other.started, &other.folder)));
+        let mut runs: Vec<HistoryRun> = Vec::new();
+        for run in all {
+            match runs.last().filter(|known| known.started == run.started) {
+                Some(known) => {
+                    let reason = format!("it is a copy of {}", known.folder.display());
+                    left_out.push(LeftOut { folder: run.folder, reason });
+                }
+                None => runs.push(run),
+            }
+        }
         let mut series: Vec<Series> = Vec::new();
         for (at, run) in runs.iter().enumerate() {
             for (of, value) in &run.figures {

@@ -13,6 +13,7 @@ use crate::confidence;
 use crate::cross_check;
 use crate::digest::{Digest, Point, Trial};
 use crate::ending;
+use crate::failures;
 use crate::figure::Figure;
 use crate::figure::catalogue::everywhere;
 use crate::finding;
@@ -338,6 +339,7 @@ pub(crate) fn figures(trial: &Trial<'_>) -> Value {
         "outages": trial.outages().iter().map(outage).collect::<Vec<_>>(),
         "member_exits": member_exits::json(trial),
         "cross_check": cross_check::json(trial),
+        "why": crate::why::Answer::of(trial).map(|answer| answer.json()),
         "calls": crate::calls::json(trial),
         "own": rules::json(trial),
         "queries": {
@@ -349,7 +351,7 @@ pub(crate) fn figures(trial: &Trial<'_>) -> Value {
         "latency": latency(&summary.latency),
         "edges": edges(summary.edges),
         "operations": operations(summary),
-        "errors": errors(trial),
+        "errors": failures::json(trial),
         "clients_fairness": summary.fairness.map(fairness),
         "littles_law_clients": summary.littles_law.map(|law| law.accounted_for),
         "throughput_variation": summary.throughput_variation,
@@ -418,21 +420,6 @@ fn operations(summary: &Summary) -> Vec<Value> {
         })
     };
     summary.operations.iter().map(operation).collect()
-}
-
-fn errors(trial: &Trial<'_>) -> Vec<Value> {
-    let errors = trial.summary.errors.iter();
-    let error = errors.map(|(key, counts)| {
-        json!({
-            "class": key.class.name(),
-            "code": key.code,
-            "retried": counts.retried,
-            "ignored": counts.ignored,
-            "fatal": counts.fatal,
-            "example": trial.failure(key).map(|failure| &failure.message),
-        })
-    });
-    error.collect()
 }
 
 fn cost(cost: Cost) -> Value {

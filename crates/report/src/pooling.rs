@@ -33,6 +33,10 @@ pub fn open_unwatched(folder: &Path) -> Result<Run, RecordError> {
 }
 
 fn in_views(mut run: Run) -> Run {
+    if run.status == RunStatus::Running {
+        // The trial that is being measured is not cut: it has no figures yet.
+        run.trials.retain(|trial| trial.end.is_some() || trial.damage.is_some());
+    }
     if let Some(windows) = run.header.windows {
         run.trials = pooled(run.trials, windows, &run.status);
     }

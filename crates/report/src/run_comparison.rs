@@ -8,6 +8,7 @@ mod environment;
 mod found;
 mod json;
 mod junit;
+mod limits;
 mod row;
 mod sides;
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Made-up runs with exact figures, for tests.
 
+mod experiment;
 mod generators;
 mod rounds;
 
@@ -20,6 +21,7 @@ use record::{
     TrialHeader, TrialRecord, TrialStatus, VariantRecord, WorkloadRecord,
 };
 
+pub(crate) use experiment::experiment;
 pub(crate) use generators::{generators, lost_generator};
 pub(crate) use rounds::rounds;
 
@@ -81,6 +83,7 @@ pub(crate) fn failed() -> Run {
         member_exits: Vec::new(),
         conditions: Vec::new(),
         ceiling: None,
+        why: None,
         plans: Vec::new(),
         end: Some(TrialEnd::failed("nothing listens there")),
         damage: None,
@@ -320,6 +323,13 @@ pub(crate) fn open() -> Run {
     run
 }
 
+/// Makes a run another one than those in other folders.
+pub(crate) fn keep_in(run: &mut Run, folder: &str) {
+    run.folder = std::path::Path::new("results").join(folder);
+    let later = folder.bytes().fold(0, |sum, byte| 31 * sum % 1_000_003 + i64::from(byte));
+    run.header.started += jiff::SignedDuration::from_nanos(later);
+}
+
 /// A seek over the clients of one system, for p99 at most `most_ns` and no more than one error in a thousand.
 pub(crate) fn sought(most_ns: f64, from: f64, to: f64) -> Run {
     let mut run = run();
@@ -370,6 +380,7 @@ fn make(shape: &Shape) -> Run {
             title: Some("Rows & <queries>, in a minute".to_owned()),
             plan_origin: "plans/quickstart.toml".to_owned(),
             plan_text: "name = \"quickstart\"\n\n[load]\nclients = [1, 4]\n".to_owned(),
+            files: Vec::new(),
             command: "dyno run plans/quickstart.toml --set load.time=4s".to_owned(),
             started,
             environment: environment(),

@@ -79,14 +79,15 @@ fn points_of<'d, 'a>(digest: &'d Digest<'a>, system: &str, workload: &str) -> Ve
 
 fn level(digest: &Digest<'_>, point: &Point<'_>) -> ScalingLevel {
     let summaries = point.counted.iter().map(|at| &digest.trials[*at].summary);
-    let variance_within = match point.counted[..] {
-        [only] => digest.trials[only].summary.within.throughput_variance,
+    let within = match point.counted[..] {
+        [only] => Some(&digest.trials[only].summary.within),
         _ => None,
     };
     ScalingLevel {
         clients: point.clients,
         per_s: summaries.map(|summary| summary.transactions_per_s).collect(),
-        variance_within,
+        variance_within: within.and_then(|it| it.throughput_variance),
+        half_width_within: within.and_then(|it| it.transactions_per_s?.log_half_width()),
     }
 }
 

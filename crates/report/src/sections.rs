@@ -15,13 +15,14 @@ use crate::reading::Reading;
 use crate::statistics::{statistics, transaction_names, usual_percentile};
 use crate::{
     calls, ceiling, conclusion, confidence, front, generator, generators, loading, messages,
-    operations, scaling, seek, settings, tables, variance, watch,
+    operations, scaling, seek, settings, tables, variance, watch, why,
 };
 
 /// Every section; those with nothing to say are left out.
-const ALL: [for<'d> fn(&'d Reading<'d>) -> Section<'d>; 18] = [
+const ALL: [for<'d> fn(&'d Reading<'d>) -> Section<'d>; 19] = [
     front::summary,
     compared::section,
+    limits,
     capacity,
     front::latency,
     front::loads,
@@ -61,7 +62,8 @@ pub(crate) fn head(reading: &Reading<'_>) -> Head {
         trials: format!("{} of {planned}", run.trials_done()),
         failed: digest.failed_trials(),
         started: run.header.started,
-        took: run.ended.map(|ended| ended.duration_since(run.header.started).unsigned_abs()),
+        // The clock may have been set back during the run.
+        took: run.ended.and_then(|ended| ended.duration_since(run.header.started).try_into().ok()),
         dyno: run.header.dyno.version.clone(),
     }
 }
@@ -79,6 +81,17 @@ fn conclusions<'d>(reading: &'d Reading<'d>) -> Section<'d> {
     let items = reading.conclusions.iter().map(item).collect();
     let list = Block::new(Weight::Summary, Content::List(items));
     Section::new("conclusions", conclusion::TITLE).folded("every answer in full").with([list])
+}
+
+/// What holds the systems back, by experiment.
+fn limits<'d>(reading: &'d Reading<'d>) -> Section<'d> {
+    let digest = &reading.digest;
+    Section::new("why", why::TITLE)
+        .charts("y".to_owned(), why::charts(digest))
+        .table(Weight::Summary, why::shares(digest))
+        .captioned(Weight::Report, "Every slow-down, and what it did", why::ladder(digest))
+        .facts(Weight::Report, why::not_used(digest))
+        .note(why::NOTE)
 }
 
 /// The capacities that were sought, and all probes.

@@ -1,6 +1,6 @@
 //! Seeks: the capacity of each system under each workload, how sure it is, and the probes that it comes from.
 
-use analysis::{Capacity, JudgedProbe, Seek, SeekOutcome};
+use analysis::{Capacity, CapacityBasis, JudgedProbe, Seek, SeekOutcome, SystemState};
 use measure::{BoundedFigure, SeekBound, SeekOver};
 use record::SeekRecord;
 use serde_json::{Value, json};
@@ -117,29 +117,72 @@ impl<'d, 'a> Sought<'d, 'a> {
             || "no longer trial has confirmed it".to_owned(),
             |probe| format!("confirmed {} in a longer trial", short(probe.transactions_per_s)),
         );
-        format!("95 %: {} to {}{with}; {confirmed}", short(it.per_s_low), short(it.per_s_high))
+        let sure = match it.basis {
+            CapacityBasis::Curve => "95 %",
+            CapacityBasis::Probes => "between",
+        };
+        let changed = if self.changes().is_empty() { "" } else { "; the system has changed" };
+        let (low, high) = (short(it.per_s_low), short(it.per_s_high));
+        format!("{sure}: {low} to {high}{with}; {confirmed}{changed}")
+    }
+
+    /// The states of the system, if it changed.
+    fn changes(&self) -> Vec<SystemState> {
+        let states = self.seek.states();
+        if states.len() > 1 { states } else { Vec::new() }
+    }
+
+    /// A capacity with its interval, and what it keeps.
+    fn found(&self, it: &Capacity) -> String {
+        let (bounds, event) = (self.bounds(), self.event.per_second());
+        let [low, high] = [it.per_s_low, it.per_s_high].map(number);
+        let is_closed = self.record.range.over == SeekOver::Clients;
+        match it.basis {
+            CapacityBasis::Curve => {
+                let (clients, load) = (clients_text(it.load as usize), (it.load_low, it.load_high));
+                let with = format!(", with {clients} ({} to {})", load.0, load.1);
+                let with = if is_closed { &with } else { "" };
+                format!("{} {event} ({low} to {high}) keep {bounds}{with}", number(it.per_s))
+            }
+            CapacityBasis::Probes => {
+                let clients = clients_text(it.load_high as usize);
+                let with = format!(", with {} to {clients}", it.load_low);
+                let with = if is_closed { &with } else { "" };
+                format!(
+                    "Between {low} and {high} {event} keep {bounds}{with}: no probe with less load broke them, and none \
+                     with more kept them"
+                )
+            }
+        }
+    }
+
+    /// Each state of a system that changed.
+    fn told_states(&self) -> String {
+        let told = |it: &SystemState| {
+            let (first, last) = it.probes;
+            let Some(capacity) = &it.capacity else {
+                return format!("in probes {first} to {last} it is not known");
+            };
+            let [per_s, low, high] =
+                [capacity.per_s, capacity.per_s_low, capacity.per_s_high].map(number);
+            format!("in probes {first} to {last} it was {per_s} ({low} to {high})")
+        };
+        let states: Vec<String> = self.changes().iter().map(told).collect();
+        if states.is_empty() {
+            return String::new();
+        }
+        let event = self.event.per_second();
+        format!(
+            " The system changed during the seek. The capacity in {event}: {}. The last state counts.",
+            states.join("; ")
+        )
     }
 
     pub(crate) fn sentences(&self) -> String {
         let bounds = self.bounds();
         let range = self.record.range;
         let mut text = match &self.outcome {
-            SeekOutcome::Found(it) => format!(
-                "{} {} ({} to {}) keep {bounds}{}.",
-                number(it.per_s),
-                self.event.per_second(),
-                number(it.per_s_low),
-                number(it.per_s_high),
-                match range.over {
-                    SeekOver::Clients => format!(
-                        ", with {} ({} to {})",
-                        clients_text(it.load as usize),
-                        it.load_low,
-                        it.load_high
-                    ),
-                    SeekOver::Rate => String::new(),
-                }
-            ),
+            SeekOutcome::Found(it) => format!("{}.", self.found(it)),
             SeekOutcome::BelowRange => format!(
                 "Even the smallest load, {}, breaks {bounds} ({}): the capacity is unknown and lies below the range of \
                  the seek.",
@@ -164,6 +207,7 @@ impl<'d, 'a> Sought<'d, 'a> {
         if self.capacity().is_none() {
             text.push_str(&self.bracket());
         }
+        text.push_str(&self.told_states());
         text.push_str(&self.confirmation());
         text.push_str(&self.ending());
         text
@@ -172,15 +216,34 @@ impl<'d, 'a> Sought<'d, 'a> {
     fn bracket(&self) -> String {
         match self.seek.bracket() {
             (Some(kept), Some(broken)) => format!(
-                " Every load up to {} kept the bounds, and {} broke them.",
+                " Every load up to {} kept the bounds, and {} broke them{}.",
                 self.load(kept),
-                self.load(broken)
+                self.load(broken),
+                self.contradictions(broken)
             ),
             (Some(kept), None) if self.outcome == SeekOutcome::Undecided => {
                 format!(" Every load up to {} kept the bounds.", self.load(kept))
             }
             _ => String::new(),
         }
+    }
+
+    /// How often this load, which broke the bounds, and those above kept them.
+    fn contradictions(&self, broken: f64) -> String {
+        let kept_of = |is_asked: &dyn Fn(f64) -> bool| {
+            let asked = self.seek.present().iter().filter(|it| is_asked(it.load));
+            let kept = asked.clone().filter(|it| it.is_kept).count();
+            (kept, asked.count())
+        };
+        let (kept, all) = kept_of(&|load| load == broken);
+        let times =
+            if kept > 0 { format!(" in {} of {all} probes", all - kept) } else { String::new() };
+        let (kept, all) = kept_of(&|load| load > broken);
+        let above = format!(
+            "; {kept} of {} with more load kept them",
+            several(all as u64, "probe", "probes")
+        );
+        if kept > 0 { times + &above } else { times }
     }
 
     fn confirmation(&self) -> String {
@@ -374,7 +437,16 @@ fn one_json(sought: &Sought<'_, '_>) -> Value {
             "load_low_95": it.load_low,
             "load_high_95": it.load_high,
             "probes_fitted": it.probes,
+            "basis": basis(it),
         })),
+        "states": sought.changes().iter().map(|it| json!({
+            "first_probe": it.probes.0,
+            "last_probe": it.probes.1,
+            "per_s": it.capacity.map(|it| it.per_s),
+            "low_95": it.capacity.map(|it| it.per_s_low),
+            "high_95": it.capacity.map(|it| it.per_s_high),
+            "basis": it.capacity.as_ref().map(basis),
+        })).collect::<Vec<_>>(),
         "highest_kept": kept,
         "lowest_broken": broken,
         "confirmed": confirmed.map(|probe| json!({
@@ -385,6 +457,13 @@ fn one_json(sought: &Sought<'_, '_>) -> Value {
         "text": sought.sentences(),
         "probes": sought.trials.iter().map(|trial| probe_json(sought, trial)).collect::<Vec<_>>(),
     })
+}
+
+fn basis(capacity: &Capacity) -> &'static str {
+    match capacity.basis {
+        CapacityBasis::Curve => "curve",
+        CapacityBasis::Probes => "probes",
+    }
 }
 
 /// Figures in the order of the bounds; null when they have no upper bound.

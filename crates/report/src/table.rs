@@ -131,6 +131,10 @@ impl Table {
             column.align = Align::Left;
             drawn.rows.iter_mut().for_each(|row| row[at] = cell(&row[at]));
         }
+        // A row is one line, also with the text of a server that has several.
+        for cell in drawn.rows.iter_mut().flatten().filter(|cell| cell.contains('\n')) {
+            *cell = cell.replace('\n', " ");
+        }
         drawn
     }
 
@@ -346,6 +350,13 @@ mod tests {
         table.row(vec!["a|b <i>".to_owned(), "1,234".to_owned()]);
         table.row(vec!["µ".to_owned(), "5".to_owned()]);
         table
+    }
+
+    #[test]
+    fn a_line_break_in_a_cell_breaks_no_row_of_text() {
+        let mut table = Table::new().words("for example").words("code");
+        table.row(["one\ntwo", "13"].map(str::to_owned).to_vec());
+        assert_eq!(table.text().lines().count(), 2, "{}", table.text());
     }
 
     #[test]

@@ -284,22 +284,6 @@ pub(crate) fn embedded_note(digest: &Digest<'_>) -> Option<String> {
     Some(format!("{names} runs inside the load generator, so its own work is in these figures."))
 }
 
-/// Failures of one trial by class and code.
-pub(crate) fn errors(trial: &Trial<'_>) -> Table {
-    let mut table = Table::new()
-        .words("failure")
-        .numbers("retried")
-        .numbers("ignored")
-        .numbers("fatal")
-        .words("for example");
-    for (key, counts) in &trial.summary.errors {
-        let cells = [counts.retried, counts.ignored, counts.fatal].map(count);
-        let example = trial.failure(key).map_or_else(String::new, ToString::to_string);
-        table.row([vec![key.to_string()], cells.to_vec(), vec![example]].concat());
-    }
-    table
-}
-
 pub(crate) fn phases(trial: &Trial<'_>) -> Table {
     let mut table = Table::new().words("phase").words("began").numbers("took");
     for phase in &trial.record.phases {

@@ -168,17 +168,26 @@ fn only_load(digest: &Digest<'_>, point: &Point<'_>) -> String {
     format!("  {}\n  {}\n", first.join("   "), second.join("   "))
 }
 
-/// Every answer in a few words; those of a table of loads with what they are about.
+/// Every answer in a few words; those of a table of loads with what they are about. What holds the systems back comes
+/// last.
 fn answers(reading: &Reading<'_>) -> String {
+    let limits = reading.conclusions.iter().filter(|it| it.code == Code::Limit);
+    let limits: Vec<String> = limits.map(Conclusion::text).collect();
+    [vec![other_answers(reading)], limits].concat().join(" ").trim().to_owned()
+}
+
+fn other_answers(reading: &Reading<'_>) -> String {
     let digest = &reading.digest;
     let [first, ..] = &digest.points[..] else {
-        return sentences(reading, |_| true);
+        return sentences(reading, |code| code != Code::Limit);
     };
     if first.variant.is_some() || digest.run.header.seek.is_some() {
-        return sentences(reading, |_| true);
+        return sentences(reading, |code| code != Code::Limit);
     }
     if digest.points.len() == 1 {
-        return sentences(reading, |code| !matches!(code, Code::Measured | Code::NotBelieved));
+        return sentences(reading, |code| {
+            !matches!(code, Code::Measured | Code::NotBelieved | Code::Limit)
+        });
     }
     let has_systems = digest.points.iter().any(|point| point.system != first.system);
     let mut about: Vec<(&str, &str)> = Vec::new();

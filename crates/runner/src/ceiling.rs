@@ -99,6 +99,7 @@ impl CeilingProbe<'_> {
             connect_timeout: CONNECT_TIMEOUT,
             reconnect_limit: None,
             drain_timeout: DRAIN_TIMEOUT,
+            levers: None,
         };
         let mut counter = Counter::new(calls.operations().len(), self.server);
         let unanswered =

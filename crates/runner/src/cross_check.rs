@@ -95,8 +95,8 @@ impl Check {
             Err(reason) => return missing(&reason),
         };
         match after.since(before) {
-            Ok(ServerCounts { statements: by_server, counters }) => {
-                Some(CrossCheck::Counted(Counted { by_dyno, by_server, counters }))
+            Ok(ServerCounts { statements: by_server, row_lock_ns, counters }) => {
+                Some(CrossCheck::Counted(Counted { by_dyno, by_server, row_lock_ns, counters }))
             }
             Err(why) => missing(&why),
         }

@@ -6,6 +6,7 @@ use analysis::ROUNDS_MIN;
 use driver::rpc::{Protocol, Service};
 use measure::Rules;
 use plan::{Limit, LoadPlan, Plan, Problem, Problems, Source, Trial};
+use record::PlanFile;
 use system::System;
 use workload::Workload;
 
@@ -20,6 +21,8 @@ pub struct Experiment {
     pub(crate) workloads: Vec<TrialWorkload>,
     /// The workloads for generators; none when this process offers the load.
     pub(crate) shipped: Vec<ShippedWorkload>,
+    /// The files that the workloads name, for the record.
+    pub(crate) files: Vec<PlanFile>,
 }
 
 impl Experiment {
@@ -53,7 +56,8 @@ impl Experiment {
             }
         });
         let (workloads, shipped): (Vec<_>, Vec<_>) = read.into_iter().unzip();
-        let shipped = shipped.into_iter().flatten().collect();
+        let files = PlanFile::of(shipped.iter().flat_map(ShippedWorkload::files));
+        let shipped = if plan.load.generators.is_empty() { Vec::new() } else { shipped };
         if problems.is_empty() {
             plan.unsuited = unsuited(&systems, &workloads);
             problems.extend(left_over(&plan, &systems));
@@ -67,7 +71,7 @@ impl Experiment {
         if !problems.is_empty() {
             return Err(Problems::new(&plan.source, problems));
         }
-        let mut experiment = Self { plan, systems, workloads, shipped };
+        let mut experiment = Self { plan, systems, workloads, shipped, files };
         match unfit::problems(&experiment) {
             problems if problems.is_empty() => {
                 experiment.plan.forget_secrets();

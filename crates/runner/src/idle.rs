@@ -10,7 +10,7 @@ use engine::{LocalBoxFuture, Stop, worker_pool};
 use measure::{ErrorClass, Failure, LatencyHistogram, nanos};
 use net::{Handle, Nanos};
 use system::Access;
-use workload::Rpc;
+use workload::{Request, Rpc};
 
 use crate::RunListener;
 use crate::trial_workload::TrialWorkload;
@@ -76,7 +76,7 @@ fn of_calls(
     listener: &mut dyn RunListener,
 ) -> Result<LatencyHistogram, Failure> {
     let Ok(call) = rpc.call(service) else { return Ok(LatencyHistogram::new()) };
-    let Ok(bodies) = rpc.bodies((service, &call), ROUND_TRIPS, TIMEOUTS, stop) else {
+    let Ok(requests) = rpc.requests((service, &call), ROUND_TRIPS, TIMEOUTS, stop) else {
         return Ok(LatencyHistogram::new());
     };
     let (service, call) = (Arc::new(service.clone()), Arc::new(call));
@@ -86,16 +86,16 @@ fn of_calls(
             let connection = Connection::new(&handle, &service, &call, TIMEOUTS, (0, 1));
             let mut slot = connection.slot(0);
             slot.connect().await?;
-            let Some(body) = bodies.first() else { return Ok(()) };
-            if let Err(failure) = slot.call(body).await {
-                if refuses_all(&handle, &mut slot, &bodies, &failure).await {
+            let Some(first) = requests.first() else { return Ok(()) };
+            if let Err(failure) = slot.call_with(&first.body, &first.metadata).await {
+                if refuses_all(&handle, &mut slot, &requests, &failure).await {
                     let _ = refuse.send(failure.clone());
                 }
                 return Err(failure);
             }
             for _ in 0..ROUND_TRIPS {
                 let asked = handle.now();
-                slot.call(body).await?;
+                slot.call_with(&first.body, &first.metadata).await?;
                 let _ = told.send(handle.now() - asked);
             }
             Ok(())
@@ -112,16 +112,17 @@ fn of_calls(
 async fn refuses_all(
     handle: &Handle,
     slot: &mut Slot,
-    bodies: &[Vec<u8>],
+    requests: &[Request],
     first: &Failure,
 ) -> bool {
     let until = handle.now().saturating_add(nanos(BOUND));
     let mut is_refused = is_refusal(first);
-    for body in bodies.iter().cycle().take(ROUND_TRIPS) {
+    for Request { body, metadata } in requests.iter().cycle().take(ROUND_TRIPS) {
         if !is_refused || handle.now() >= until {
             break;
         }
-        is_refused = slot.call(body).await.is_err_and(|failure| is_refusal(&failure));
+        let called = slot.call_with(body, metadata).await;
+        is_refused = called.is_err_and(|failure| is_refusal(&failure));
     }
     is_refused
 }

@@ -48,6 +48,7 @@ mod trial_workload;
 mod unfit;
 mod unfit_calls;
 mod usage;
+mod why;
 mod windows;
 
 pub use building::progress_listener;

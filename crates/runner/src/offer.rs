@@ -48,6 +48,7 @@ pub(crate) fn of_trial(
         connect_timeout: load.bounds.connect_timeout.saturating_add(CONNECT_TIMEOUT),
         reconnect_limit: load.bounds.reconnect_limit,
         drain_timeout: DRAIN_TIMEOUT,
+        levers: None,
     }
 }
 

@@ -1,5 +1,7 @@
 //! Runs all trials of an experiment, in order.
 
+mod after_load;
+
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
@@ -23,10 +25,8 @@ use crate::source::{FinishedTrial, SourcedTrial, TrialSource};
 use crate::test_bed::TestBed;
 use crate::test_beds::TestBeds;
 use crate::trial::TrialRun;
-use crate::trial_ceiling::Messages;
 use crate::{
-    Event, Experiment, RunListener, reach, rounds, source, trial, trial_ceiling, trial_header,
-    trial_load,
+    Event, Experiment, RunListener, reach, rounds, source, trial, trial_header, trial_load,
 };
 
 /// Where a run writes its record, and the facts at the record's head.
@@ -115,6 +115,7 @@ impl Experiment {
             title: self.plan.title.clone(),
             plan_origin: source.name,
             plan_text: source.text,
+            files: self.files.clone(),
             command: options.command.clone(),
             started: Timestamp::now(),
             environment: Environment::gather(&[
@@ -240,6 +241,7 @@ impl<'a> Sequence<'a> {
             Err(not_started) => return Ok(Err(not_started)),
         };
         self.until_first_load.report((trial, title), listener);
+        trial::tell_later_shortages(self.experiment, trial, &test_bed, listener);
         let load = match trial_load::make_load(self.experiment, trial, &test_bed, self.stop) {
             // Such as a method that the service does not have. Other trials go on.
             Err(cause) => {
@@ -269,6 +271,7 @@ impl<'a> Sequence<'a> {
         member_exits.update(&test_bed, &mut recorder, listener)?;
         if status == TrialStatus::Complete && self.experiment.plan.is_last_window(trial) {
             self.measure_ceiling(trial, (&test_bed, &messages), &mut recorder, listener)?;
+            self.find_limit(trial, (&test_bed, &messages), &mut recorder, listener)?;
         }
         self.last = Some(recorder);
         self.put_back(test_bed);
@@ -291,30 +294,6 @@ impl<'a> Sequence<'a> {
     fn is_checked(&self, trial: Trial) -> bool {
         let Experiment { plan, workloads, .. } = self.experiment;
         plan.is_last_window(trial) || workloads[trial.workload].runs_once()
-    }
-
-    /// Measures and records the ceiling of the path, if the plan asks for it; not for the probes of a seek. Without one,
-    /// the trial is as good.
-    fn measure_ceiling(
-        &self,
-        trial: Trial,
-        of: (&TestBed<'_>, &Messages),
-        recorder: &mut TrialWriter,
-        listener: &mut dyn RunListener,
-    ) -> Result<()> {
-        let Some(plan) = &self.experiment.plan.ceiling else { return Ok(()) };
-        if trial.seek.is_some_and(|seek| !seek.is_confirming) {
-            return Ok(());
-        }
-        let scratch = self.scratch.subfolder(&format!("ceiling-{:04}", trial.index))?;
-        let stop = self.stop;
-        match trial_ceiling::measure(self.experiment, (trial, plan), of, &scratch, stop, listener) {
-            Ok(ceiling) => recorder.ceiling(ceiling)?,
-            Err(cause) => {
-                listener.on_note(&format!("the ceiling of the path was not measured: {cause:#}"));
-            }
-        }
-        Ok(())
     }
 
     /// The test bed of the trial's system, with the trial's data on it, and the phases that this took. Before the

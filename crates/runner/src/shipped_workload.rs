@@ -14,21 +14,22 @@ pub struct ShippedWorkload {
 }
 
 impl ShippedWorkload {
-    /// Reads a workload of a plan. Its form for other processes is kept if the plan has generators.
+    /// Reads a workload of a plan, and its form for other processes.
     ///
     /// # Errors
     /// Every wrong option, with its place.
     pub(crate) fn read_in(
         plan: &Plan,
         workload: &WorkloadPlan,
-    ) -> Result<(TrialWorkload, Option<Self>), Vec<Problem>> {
-        let folder = &plan.source.folder;
-        if plan.load.generators.is_empty() {
-            return Ok((TrialWorkload::read(workload, &Files::of(folder))?, None));
-        }
-        let files = Files::kept_of(folder);
+    ) -> Result<(TrialWorkload, Self), Vec<Problem>> {
+        let files = Files::kept_of(&plan.source.folder);
         let read = TrialWorkload::read(workload, &files)?;
-        Ok((read, Some(Self { plan: workload.clone(), files: files.contents() })))
+        Ok((read, Self { plan: workload.clone(), files: files.contents() }))
+    }
+
+    /// The files that the options name.
+    pub(crate) fn files(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        self.files.iter()
     }
 
     /// Reads it in another process, which opens no files for that.

@@ -228,7 +228,7 @@ mod tests {
         assert_eq!(first.trial.seek.map(|seek| seek.number), Some(0));
         let finished = Some(FinishedTrial { record: None });
         assert!(source.next(finished).unwrap().is_none());
-        assert_eq!(trials_max(&plan), 53);
+        assert_eq!(trials_max(&plan), 50 + 24 + 3);
     }
 
     #[test]

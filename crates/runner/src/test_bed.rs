@@ -2,7 +2,9 @@
 
 mod exits;
 
+use std::net::SocketAddr;
 use std::path::Path;
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
@@ -12,7 +14,7 @@ use engine::Stop;
 use measure::{Condition, Failure, LatencyHistogram, Phase, QueryPlan};
 use plan::{Between, Bounds, PhaseSql, SystemInstance, Trial};
 use record::{Identity, PhaseRecord};
-use system::{Access, ProgressEvent, ProgressListener, Running, ServerProcess};
+use system::{Access, FlushGate, ProgressEvent, ProgressListener, Running, ServerProcess};
 use workload::{LoadKey, LoadProgress, Workload, WorkloadContext};
 
 use crate::cross_check::Check;
@@ -138,6 +140,16 @@ impl<'a> TestBed<'a> {
     /// The servers that were started for the system and still run.
     pub(crate) fn processes(&self) -> Vec<ServerProcess> {
         self.running.processes()
+    }
+
+    /// What holds the flushes of its servers.
+    pub(crate) fn flush_gates(&self) -> Vec<Arc<FlushGate>> {
+        self.running.flush_gates()
+    }
+
+    /// The addresses on which its servers listen.
+    pub(crate) fn addresses(&self) -> Vec<SocketAddr> {
+        self.running.addresses()
     }
 
     /// Whether the data are removed with the system when it is stopped.

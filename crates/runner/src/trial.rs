@@ -46,6 +46,25 @@ pub(crate) struct TrialRun {
     pub(crate) messages: Messages,
 }
 
+/// Tells before the first trial what a later one with more clients has too little of.
+pub(crate) fn tell_later_shortages(
+    experiment: &Experiment,
+    trial: Trial,
+    test_bed: &TestBed<'_>,
+    listener: &mut dyn RunListener,
+) {
+    let workload = &experiment.workloads[trial.workload];
+    let is_first = trial.index == 0 && trial.seek.is_none();
+    let most = experiment.plan.load.clients.iter().max();
+    if let Some(most) = most.filter(|most| is_first && **most > trial.clients)
+        && test_bed.shortages(workload, trial.clients).is_empty()
+    {
+        for shortage in test_bed.shortages(workload, *most) {
+            listener.on_note(&format!("a later trial, with {most} clients: {shortage}"));
+        }
+    }
+}
+
 /// Runs one trial on a test bed that is ready for it, beside systems that are up with these names, and records it.
 pub(crate) fn run(
     experiment: &Experiment,

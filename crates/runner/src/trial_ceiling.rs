@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use engine::Stop;
-use measure::{Ceiling, Interval, Phase, QueryCounts, Traffic};
+use measure::{Ceiling, Interval, Nanos, Phase, QueryCounts, Traffic};
 use net::{Endpoint, FixedSizes};
 use plan::{CeilingPlan, LoadPlan, Place, Trial};
 use system::ProgressEvent;
@@ -19,15 +19,24 @@ use crate::{Event, Experiment, RunListener, progress_listener};
 pub(crate) struct Messages {
     queries: QueryCounts,
     traffic: Traffic,
+    transactions: u64,
+    length_ns: Nanos,
 }
 
 impl Messages {
     pub(crate) fn add(&mut self, interval: &Interval) {
         if interval.phase == Phase::Measure {
+            self.transactions += interval.tally.transactions;
+            self.length_ns += interval.end_ns.saturating_sub(interval.start_ns);
             self.queries.add(interval.tally.queries);
             self.traffic.sent_bytes += interval.tally.traffic.sent_bytes;
             self.traffic.received_bytes += interval.tally.traffic.received_bytes;
         }
+    }
+
+    /// The time for each transaction, ns; `None` without any.
+    pub(crate) fn ns_per_transaction(&self) -> Option<f64> {
+        (self.transactions > 0).then(|| self.length_ns as f64 / self.transactions as f64)
     }
 
     /// Their mean sizes; `None` when nothing went over a network.

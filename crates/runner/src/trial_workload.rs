@@ -12,7 +12,7 @@ pub enum TrialWorkload {
     /// A workload on a database.
     Database(Box<dyn Workload>),
     /// Calls of an RPC service.
-    Service(Rpc),
+    Service(Box<Rpc>),
     /// Requests to a simulated system.
     Simulated,
 }
@@ -27,7 +27,7 @@ impl TrialWorkload {
             return it.options.reader().finish().map(|()| Self::Simulated);
         }
         if it.kind == Rpc::KIND {
-            return Rpc::read(it, files).map(Self::Service);
+            return Rpc::read(it, files).map(|rpc| Self::Service(Box::new(rpc)));
         }
         workload::read(it, files).map(Self::Database)
     }

@@ -8,6 +8,7 @@ use std::ops::ControlFlow;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
@@ -20,7 +21,7 @@ use crate::account::Account;
 use crate::copy::replace_folder;
 use crate::log_tail::log_tail;
 use crate::ports::{Ports, Reserved, local};
-use crate::process::{Confinement, Exit, NewFiles, Process};
+use crate::process::{Confinement, Ending, Exit, FlushGate, NewFiles, Process};
 use crate::secret::{ManagedLogin, Secret};
 use crate::subprocess;
 use crate::{LoginUrl, LostMember, MetricsEndpoint, ProgressEvent, ProgressListener};
@@ -35,20 +36,13 @@ const STOP_BOUND: Duration = Duration::from_secs(60);
 /// Tries with other ports: another program may use a port by its number, on another address of this machine too.
 const PORT_TRIES: usize = 5;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Program {
-    Server,
-    /// It starts the servers, and ends them when it is asked to end.
-    Launcher,
-}
-
 /// How one kind of server is started with a folder of its own.
 pub(crate) trait Recipe: Debug + Send + Sync {
     fn name(&self) -> &'static str;
 
-    /// What [`Recipe::command`] runs.
-    fn program(&self) -> Program {
-        Program::Server
+    /// How what [`Recipe::command`] runs is ended.
+    fn ending(&self) -> Ending {
+        Ending::Killed
     }
 
     /// Fills a new folder, such as with the output of the server's own installer.
@@ -65,6 +59,11 @@ pub(crate) trait Recipe: Debug + Send + Sync {
 
     /// The CPUs that the server may use; all of them when `None`.
     fn cpus(&self) -> Option<CpuSet>;
+
+    /// What holds its flushes of files, if something does.
+    fn flushes(&self) -> Option<Arc<FlushGate>> {
+        None
+    }
 
     /// The account that the server runs as; dyno's own when `None`.
     fn account(&self) -> Option<Account> {
@@ -367,11 +366,9 @@ fn launch(
     let mut command = recipe.command(server_folder, ports);
     command.stdin(Stdio::null()).stdout(log).stderr(errors);
     let account = server_folder.account().cloned();
-    let confinement = Confinement { cpus: recipe.cpus(), account, files: NewFiles::OwnerOnly };
-    let process = match recipe.program() {
-        Program::Server => Process::start(command, confinement)?,
-        Program::Launcher => Process::start_launcher(command, confinement)?,
-    };
+    let (cpus, flushes) = (recipe.cpus(), recipe.flushes());
+    let confinement = Confinement { cpus, account, files: NewFiles::OwnerOnly, flushes };
+    let process = Process::start_to_end(command, confinement, recipe.ending())?;
     let answered = wait_until_it_answers(recipe, ports, &process, &path, listener)
         .and_then(|()| server_folder.close_socket());
     if answered.is_err() {

@@ -8,15 +8,18 @@ use crate::kind::Kind;
 use crate::options::BINARY;
 use crate::programs::is_executable;
 use crate::{
-    System, echo, go_echo, mariadb, mysql, options, service, simulated, sqlite, tidb, tidb_cluster,
+    System, echo, go_echo, mariadb, mysql, options, postgres, service, simulated, sqlite, tidb,
+    tidb_cluster,
 };
 
-static KINDS: [&Kind; 12] = [
+static KINDS: [&Kind; 14] = [
     &sqlite::KIND,
     &mariadb::KIND,
     &tidb::KIND,
     &tidb_cluster::KIND,
+    &postgres::MANAGED_KIND,
     &mysql::KIND,
+    &postgres::KIND,
     &go_echo::TRPC,
     &go_echo::GRPC,
     &service::GRPC,
@@ -61,7 +64,6 @@ fn unknown(plan: &SystemPlan) -> Vec<Problem> {
     let list = format!("there are {}; `dyno systems` explains them", names.join(", "));
     let scheme = plan.kind.split("://").next().unwrap_or_default();
     let help = match nearest(&plan.kind, &names) {
-        _ if POSTGRES.contains(&scheme) => format!("PostgreSQL is not supported yet; {SUPPORTED}"),
         _ if HTTP.contains(&scheme) => format!("HTTP is not supported; {SUPPORTED}"),
         _ if is_login(&plan.kind) => {
             format!("write the scheme before it, such as mysql://{}", plan.kind)
@@ -83,10 +85,9 @@ fn unknown(plan: &SystemPlan) -> Vec<Problem> {
     reader.finish().err().unwrap_or_default()
 }
 
-/// Names and schemes of what dyno does not speak.
-const POSTGRES: [&str; 4] = ["postgres", "postgresql", "pgsql", "pg"];
+/// Schemes of what dyno does not speak.
 const HTTP: [&str; 2] = ["http", "https"];
-const SUPPORTED: &str = "dyno measures databases with the MySQL protocol and SQLite, and services with gRPC, tRPC and \
+const SUPPORTED: &str = "dyno measures databases with the MySQL and the PostgreSQL protocol and SQLite, and services with gRPC, tRPC and \
                          TCP: see `dyno systems`";
 
 /// `user@host/database`, a URL without its scheme.

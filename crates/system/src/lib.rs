@@ -14,6 +14,7 @@ mod contract;
 mod copy;
 mod daemon;
 mod echo;
+pub mod evidence;
 mod go;
 pub mod go_echo;
 mod kind;
@@ -23,6 +24,7 @@ pub mod mariadb;
 mod mysql;
 mod options;
 mod ports;
+pub mod postgres;
 pub mod private_file;
 mod process;
 mod programs;
@@ -31,6 +33,7 @@ mod scratch;
 mod secret;
 mod service;
 mod simulated;
+pub mod slowdown;
 mod sqlite;
 mod subprocess;
 #[cfg(test)]
@@ -51,7 +54,7 @@ pub use kind::Kind;
 pub use kinds::{catalogue, read};
 pub use measure::Identity;
 pub use process::{
-    PipedProcess, Pipes, ProcessReference, command, demand_cpus, reaching_command,
+    FlushGate, PipedProcess, Pipes, ProcessReference, command, demand_cpus, reaching_command,
     toolchain_command,
 };
 pub use running::{LostMember, MetricsEndpoint, Running, ServerProcess};

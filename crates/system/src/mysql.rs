@@ -1,12 +1,10 @@
 //! An external server with the MySQL protocol: dyno connects to it, but never stops it.
 
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use driver::mysql::{CLIENT_DEFAULTS, Config, RsaKeyOptions, StatementProtocol, Url};
-use driver::{Address, LoginSources, Target, Timeouts};
-use net::Endpoint;
+use driver::{LoginSources, Target, Timeouts};
 use plan::declared::{Choice, Flag, Named, choice, flag, named};
 use plan::{OptionReader, Options, Password, Problem};
 use sha1::{Digest, Sha1};
@@ -193,13 +191,13 @@ impl System for MySql {
         sources.password_file.clone_from(&self.password_file);
         let url = self.url.clone();
         let config = aside(LOOKING_UP, listener, move || url.resolve(&sources))??;
-        let addresses = addresses(&config);
+        let external = External::at(&config.addresses);
         if self.creates_database {
             create_database(&config, timeouts, listener)?;
         }
         let target = Target::mysql(config);
         let (target, facts) = ask(target.with_timeouts(timeouts), listener)?;
-        Ok(Running::database(target, facts, External { addresses }))
+        Ok(Running::database(target, facts, external))
     }
 }
 
@@ -215,15 +213,6 @@ fn create_database(
     rows(&server, &statement, listener)
         .with_context(|| format!("database {name:?} cannot be created"))?;
     Ok(())
-}
-
-/// The addresses of the servers; a unix socket has none.
-fn addresses(config: &Config) -> Vec<SocketAddr> {
-    let address = |address: &Address| match address.endpoint {
-        Endpoint::Tcp(address) => Some(address),
-        Endpoint::Unix(_) => None,
-    };
-    config.addresses.iter().filter_map(address).collect()
 }
 
 mod greeting;

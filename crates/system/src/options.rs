@@ -1,13 +1,14 @@
 //! Options that several kinds of managed systems share.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use driver::{SslMode, SslOptions};
 use nix::sched::CpuSet;
 use plan::OptionReader;
 use plan::declared::{Choice, Named, choice, named};
 
-use crate::process::cpu_set;
+use crate::process::{FlushGate, cpu_set};
 use crate::programs::find;
 
 /// The name of the option for a server's program, of every kind that has it.
@@ -16,6 +17,11 @@ pub(crate) const ARGUMENTS: Named =
     named("arguments", "none", "additional arguments of the server, as a list");
 pub(crate) const CPUS: Named =
     named("cpus", "all", "CPUs that the server may use, such as \"0\" or \"0-3,8\"");
+pub(crate) const HOLD_FLUSHES: Named = named(
+    "hold_flushes",
+    "not at all",
+    "how long each flush of a file waits before it begins, such as 5ms; with 0s, `why` may hold them for a moment",
+);
 pub(crate) const ENV: Named =
     named("env", "none", "environment variables, such as { GOMAXPROCS = 4 }");
 pub(crate) const SSL_CA: Named =
@@ -69,6 +75,11 @@ pub(crate) fn ssl(reader: &mut OptionReader<'_>, folder: &Path) -> SslOptions {
 /// `cpus = "0-3,8"`
 pub(crate) fn cpus(reader: &mut OptionReader<'_>) -> Option<CpuSet> {
     cpus_called(reader, CPUS.name)
+}
+
+/// `hold_flushes = "5ms"`
+pub(crate) fn flushes(reader: &mut OptionReader<'_>) -> Option<Arc<FlushGate>> {
+    reader.duration_given(HOLD_FLUSHES.name).map(FlushGate::new)
 }
 
 /// The same, under another name.

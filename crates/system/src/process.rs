@@ -3,6 +3,7 @@
 mod bound;
 mod command;
 mod cpus;
+mod flush_gate;
 mod guard;
 mod piped;
 mod process_reference;
@@ -18,7 +19,7 @@ use anyhow::{Context, bail};
 use net::Clock;
 use nix::errno::Errno;
 use nix::sched::CpuSet;
-use nix::sys::signal::{Signal, killpg};
+use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, waitid};
 use nix::unistd::Pid;
 
@@ -26,6 +27,7 @@ use crate::account::Account;
 pub use command::{command, reaching_command, toolchain_command};
 pub(crate) use cpus::cpu_set;
 pub use cpus::{demand_cpus, parse as parse_cpus};
+pub use flush_gate::FlushGate;
 pub(crate) use guard::Guard;
 pub use piped::{PipedProcess, Pipes};
 pub use process_reference::ProcessReference;
@@ -38,10 +40,32 @@ const ASKED_BOUND: Duration = Duration::from_secs(2);
 
 /// How a process ends that must end now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ending {
+pub(crate) enum Ending {
     Killed,
     /// It is asked first, because others that it has started may end with it only then.
     Asked,
+    /// The same for a server whose processes have groups of their own: only it can end them, as PostgreSQL does. It waits
+    /// for its clients when it is asked by the usual signal.
+    Quit,
+}
+
+impl Ending {
+    /// The signal that asks for a clean end.
+    fn request(self) -> Signal {
+        match self {
+            Self::Killed | Self::Asked => Signal::SIGTERM,
+            Self::Quit => Signal::SIGINT,
+        }
+    }
+
+    /// The signal when dyno ends, which the kernel sends.
+    fn at_death(self) -> Option<Signal> {
+        match self {
+            Self::Killed => Some(Signal::SIGKILL),
+            Self::Asked => None,
+            Self::Quit => Some(Signal::SIGQUIT),
+        }
+    }
 }
 
 /// How often a wait for the end of a child checks whether it goes on.
@@ -68,6 +92,8 @@ pub(crate) struct Confinement {
     pub(crate) account: Option<Account>,
     /// Who can read the files that it creates.
     pub(crate) files: NewFiles,
+    /// Holds its flushes of files; they are its own affair when `None`.
+    pub(crate) flushes: Option<Arc<FlushGate>>,
 }
 
 /// A child process and its keeper thread. The thread starts the child and waits for its exit, because the kernel
@@ -113,16 +139,8 @@ impl Process {
         Self::start_to_end(command, confinement, Ending::Killed)
     }
 
-    /// The same for a `command` that ends the processes that it has started, if it is asked to end: when dyno ends,
-    /// the guard asks it.
-    pub(crate) fn start_launcher(
-        command: Command,
-        confinement: Confinement,
-    ) -> anyhow::Result<Self> {
-        Self::start_to_end(command, confinement, Ending::Asked)
-    }
-
-    fn start_to_end(
+    /// The same for a `command` that has another ending.
+    pub(crate) fn start_to_end(
         command: Command,
         confinement: Confinement,
         ending: Ending,
@@ -176,12 +194,15 @@ impl Process {
         goes_on: &mut dyn FnMut() -> bool,
     ) -> anyhow::Result<()> {
         self.end.is_clean.store(true, Ordering::Relaxed);
-        self.signal(Signal::SIGTERM)?;
+        self.signal(self.ending.request())?;
         let clock = Clock::monotonic();
         loop {
             let left = bound.saturating_sub(Duration::from_nanos(clock.now()));
             if !goes_on() || left.is_zero() {
-                return self.end_by(&[(Signal::SIGKILL, KILL_BOUND)]).map(drop);
+                return match self.ending {
+                    Ending::Quit => self.end().map(drop),
+                    _ => self.end_by(&[(Signal::SIGKILL, KILL_BOUND)]).map(drop),
+                };
             }
             if self.wait(left.min(PATIENCE_PERIOD)).is_some() {
                 return Ok(());
@@ -197,6 +218,9 @@ impl Process {
         match self.ending {
             Ending::Killed => self.end_by(&[(Signal::SIGKILL, KILL_BOUND)]),
             Ending::Asked => self.stop(ASKED_BOUND),
+            Ending::Quit => {
+                self.end_by(&[(Signal::SIGQUIT, ASKED_BOUND), (Signal::SIGKILL, KILL_BOUND)])
+            }
         }
     }
 
@@ -217,7 +241,12 @@ impl Process {
         if status.is_some() {
             return Ok(());
         }
-        match killpg(self.group, signal) {
+        let sent = match (self.ending, signal) {
+            // The guard of the group would end by it, and no other process of the server is in the group.
+            (Ending::Quit, Signal::SIGINT | Signal::SIGQUIT) => kill(self.pid, signal),
+            _ => killpg(self.group, signal),
+        };
+        match sent {
             // All have ended, and the status is about to be collected.
             Err(Errno::ESRCH) => Ok(()),
             sent => sent.with_context(|| format!("cannot send {signal} to process {}", self.pid)),

@@ -3,15 +3,17 @@
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::bail;
 use driver::rpc::Service;
-use driver::{Facts, ServerLimits, Target};
+use driver::{Address, Facts, ServerLimits, Target};
 use measure::Identity;
+use net::Endpoint;
 
 use crate::log_tail::log_tail;
-use crate::{Access, LoginUrl, ProgressListener, StatementPages};
+use crate::{Access, FlushGate, LoginUrl, ProgressListener, StatementPages};
 
 /// A page of a server's metrics in the text format of Prometheus.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,6 +88,11 @@ pub(crate) trait SystemHandle: Send {
 
     /// The processes that were started for it and still run.
     fn processes(&self) -> Vec<ServerProcess> {
+        Vec::new()
+    }
+
+    /// What holds the flushes of its servers, of those for which something does.
+    fn flush_gates(&self) -> Vec<Arc<FlushGate>> {
         Vec::new()
     }
 
@@ -191,6 +198,11 @@ impl Running {
         self.system_handle.processes()
     }
 
+    /// What holds the flushes of its servers; empty where nothing does.
+    pub fn flush_gates(&self) -> Vec<Arc<FlushGate>> {
+        self.system_handle.flush_gates()
+    }
+
     /// The addresses on which its servers listen for clients, on any machine; empty when embedded.
     pub fn addresses(&self) -> Vec<SocketAddr> {
         self.system_handle.addresses()
@@ -273,6 +285,17 @@ impl fmt::Debug for Running {
 /// External servers: dyno neither starts nor stops them.
 pub(crate) struct External {
     pub(crate) addresses: Vec<SocketAddr>,
+}
+
+impl External {
+    /// Servers at these addresses; a unix socket has none.
+    pub(crate) fn at(addresses: &[Address]) -> Self {
+        let address = |address: &Address| match address.endpoint {
+            Endpoint::Tcp(address) => Some(address),
+            Endpoint::Unix(_) => None,
+        };
+        Self { addresses: addresses.iter().filter_map(address).collect() }
+    }
 }
 
 impl SystemHandle for External {

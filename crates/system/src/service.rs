@@ -46,7 +46,7 @@ pub(crate) static GRPC: Kind = Kind {
             URL,
             "must be given",
             "grpc://HOST:PORT/PACKAGE.SERVICE/METHOD; connections are divided among several HOST:PORT with \
-             commas",
+             commas; unix:/PATH: is one too",
         ),
         &MODE,
         &SSL_CA,
@@ -68,7 +68,7 @@ pub(crate) static TRPC: Kind = Kind {
         &named(
             URL,
             "must be given",
-            "trpc://HOST:PORT/SERVICE/METHOD; connections are divided among several HOST:PORT with commas",
+            "trpc://HOST:PORT/SERVICE/METHOD; connections are divided among several HOST:PORT with commas; unix:/PATH: is one too",
         ),
         &MODE,
         &SSL_CA,
@@ -90,7 +90,7 @@ pub(crate) static TCP: Kind = Kind {
         &named(
             URL,
             "must be given",
-            "tcp://HOST:PORT; connections are divided among several HOST:PORT with commas",
+            "tcp://HOST:PORT; connections are divided among several HOST:PORT with commas; unix:/PATH: is one too",
         ),
         &MODE,
         &SSL_CA,
@@ -150,8 +150,8 @@ impl System for ExternalService {
     }
 
     fn lacks_method(&self) -> bool {
-        let after_hosts = self.url.split_once("://").and_then(|(_, rest)| rest.split_once('/'));
-        self.protocol.has_methods() && after_hosts.is_none_or(|(_, method)| method.is_empty())
+        let service = Service::named(self.protocol, &self.url);
+        self.protocol.has_methods() && service.is_ok_and(|service| service.method.is_none())
     }
 
     fn service(&self) -> Option<Service> {
@@ -196,6 +196,6 @@ mod tests {
             format!("{}; {}", problem.message, problem.help.unwrap())
         };
         insta::assert_snapshot!(told(""), @r#"`url` is missing: where is the service?; write it such as "trpc://127.0.0.1:8000/trpc.test.helloworld.Greeter/SayHello""#);
-        insta::assert_snapshot!(told("url = \"trpc://a\""), @r#"`url` is wrong: write each address as host:port with a port from 1 to 65535, and an IPv6 address in brackets, as [::1]:8000; write it such as "trpc://127.0.0.1:8000/trpc.test.helloworld.Greeter/SayHello""#);
+        insta::assert_snapshot!(told("url = \"trpc://a\""), @r#"`url` is wrong: write each address as host:port with a port from 1 to 65535, and an IPv6 address in brackets, as [::1]:8000; or as unix:/path/of/socket, with : before the service; write it such as "trpc://127.0.0.1:8000/trpc.test.helloworld.Greeter/SayHello""#);
     }
 }

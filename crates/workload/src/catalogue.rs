@@ -83,9 +83,13 @@ pub fn whole_name(name: &str) -> Option<String> {
     named.next().is_none().then_some(first)
 }
 
-/// The options of a kind of workload whose values on a command line are texts as they stand.
-pub fn text_options(kind: &str) -> &'static [&'static str] {
-    if kind == Rpc::KIND { rpc::TEXTS } else { &[] }
+/// The options of a kind of workload whose values on a command line are texts as they stand, whatever they would be in a
+/// plan: `message={}`.
+pub fn text_options(kind: &str) -> Vec<&'static str> {
+    let whole = whole_name(kind).unwrap_or_else(|| kind.to_owned());
+    let info = catalogue().into_iter().find(|info| info.kind == whole);
+    let options = info.into_iter().flat_map(|info| info.options);
+    options.filter(|option| option.is_text).map(|option| option.name).collect()
 }
 
 /// Reads a workload of the plan, which names files of `files`.

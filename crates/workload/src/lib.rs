@@ -20,6 +20,8 @@ mod reconnect;
 mod removal;
 mod row_buffer;
 mod rpc;
+#[cfg(test)]
+mod server_tests;
 mod session;
 mod shared;
 mod sql;
@@ -40,5 +42,5 @@ pub use export::Export;
 pub use load_part::LoadPart;
 pub use parts::{LoadInParts, Sharing};
 pub use progress::LoadProgress;
-pub use rpc::{Mistake, Rpc};
+pub use rpc::{Mistake, Request, Rpc};
 pub use workload::Workload;

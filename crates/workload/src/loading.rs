@@ -10,6 +10,7 @@ use measure::{ErrorClass, Failure, Nanos};
 use net::{Clock, Handle};
 
 use crate::LoadProgress;
+use crate::parallel::with_place;
 use crate::reconnect::ReconnectBackoff;
 
 /// The origin of the times of all batches.
@@ -46,6 +47,7 @@ impl<'a> Batch<'a> {
     pub(crate) fn table(&mut self, name: &str, columns: &[&str]) -> BatchWriter<'_> {
         BatchWriter {
             loader: self.session.loader(name, columns),
+            name: name.to_owned(),
             progress: self.progress,
             reported_rows: &mut self.reported_rows,
             added: &mut self.added,
@@ -75,6 +77,7 @@ impl Drop for Batch<'_> {
 
 pub(crate) struct BatchWriter<'a> {
     loader: Loader<'a>,
+    name: String,
     progress: &'a LoadProgress,
     reported_rows: &'a mut u64,
     added: &'a mut Added,
@@ -86,7 +89,7 @@ const REPORT_ROWS: u64 = 1_000;
 
 impl BatchWriter<'_> {
     pub(crate) async fn push(&mut self, row: &[Value<'_>]) -> Result<(), Failure> {
-        self.loader.push(row).await?;
+        self.loader.push(row).await.map_err(|failure| of_table(failure, &self.name))?;
         self.unreported_rows += 1;
         if self.unreported_rows == REPORT_ROWS {
             self.report_rows();
@@ -97,7 +100,8 @@ impl BatchWriter<'_> {
     /// Sends the last rows.
     pub(crate) async fn end(mut self) -> Result<(), Failure> {
         self.report_rows();
-        let added = self.loader.finish().await?;
+        let finished = self.loader.finish().await;
+        let added = finished.map_err(|failure| of_table(failure, &self.name))?;
         self.added.rows += added.rows;
         self.added.inserts.merge(&added.inserts);
         Ok(())
@@ -107,6 +111,10 @@ impl BatchWriter<'_> {
         self.progress.advance(self.unreported_rows);
         *self.reported_rows += std::mem::take(&mut self.unreported_rows);
     }
+}
+
+fn of_table(failure: Failure, table: &str) -> Failure {
+    with_place(failure, &format!("loading table {table}"))
 }
 
 /// The retry policy for batches whose connection breaks.

@@ -1,7 +1,7 @@
 //! Runs work on sessions outside of the load: a single session for sequential steps, a worker pool for the rest.
 
 use std::borrow::Borrow;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -111,11 +111,37 @@ fn end_statements(context: &WorkloadContext<'_>, busy: &BusySessions) {
     }
 }
 
+/// Runs statements in order; the failure names the one that failed.
 pub(crate) async fn run_all(session: &mut Session, statements: &[String]) -> Result<(), Failure> {
     for statement in statements {
-        session.run(statement).await?;
+        session.run(statement).await.map_err(|failure| in_statement(failure, statement))?;
     }
     Ok(())
+}
+
+/// The failure of a statement with its first words, which name the table.
+fn in_statement(failure: Failure, statement: &str) -> Failure {
+    const SHOWN_CHARS: usize = 60;
+    let shown = match statement.char_indices().nth(SHOWN_CHARS) {
+        Some((end, _)) => format!("{} ...", statement[..end].trim_end()),
+        None => statement.to_owned(),
+    };
+    with_place(failure, &format!("in `{shown}`"))
+}
+
+/// The failure with its place behind what happened, before the remedy.
+pub(crate) fn with_place(failure: Failure, place: &str) -> Failure {
+    let message = match failure.message.split_once("; ") {
+        Some((what, remedy)) => format!("{what} ({place}); {remedy}"),
+        None => format!("{} ({place})", failure.message),
+    };
+    failure.with_message(message)
+}
+
+/// A session for the next job; `None` when there is none, or it was lost.
+async fn as_new(kept: Option<Session>) -> Option<Session> {
+    let mut session = kept?;
+    session.reset().await.then_some(session)
 }
 
 /// A function that runs job `number` on a session.
@@ -133,7 +159,8 @@ impl<J> Job for J where
 }
 
 /// Runs jobs `0..jobs` on up to `workers` threads. Each thread takes the next job until none is left. A request to stop
-/// ends all of them with their statements. Every job has its own session, so that the server frees the job's prepared statements.
+/// ends all of them with their statements. A thread keeps its session, which is as new for every job, so that the server
+/// frees the prepared statements of the one before.
 pub(crate) fn parallel_for(
     context: &WorkloadContext<'_>,
     workers: usize,
@@ -143,14 +170,14 @@ pub(crate) fn parallel_for(
     run_jobs(context, None, (workers, jobs), job)
 }
 
-/// The same for batches of rows, each of which is one transaction, on as many sessions as the system supports. A
-/// batch is loaded again if its connection breaks.
+/// The same for batches of rows, each of which is one transaction. A batch is loaded again if its connection breaks.
 pub(crate) fn parallel_for_batches(
     context: &WorkloadContext<'_>,
+    workers: usize,
     batches: u64,
     job: impl Job,
 ) -> Result<(), Failure> {
-    run_jobs(context, context.reconnect_limit, (workers(context), batches), job)
+    run_jobs(context, context.reconnect_limit, (workers, batches), job)
 }
 
 fn run_jobs(
@@ -175,22 +202,32 @@ fn run_jobs(
             progress: context.progress.clone(),
         };
         Box::pin(async move {
+            let (kept, is_lost) = (RefCell::new(None), Cell::new(false));
             loop {
                 let number = next.fetch_add(1, Ordering::Relaxed);
                 if number >= jobs || failed.is_asked() {
+                    if let Some(session) = kept.take() {
+                        Session::close(session).await;
+                    }
                     return Ok(());
                 }
                 if stop.is_asked() {
                     return Err(interrupted());
                 }
                 let attempt = async || {
-                    let mut session = target.connect(&handle, index).await?;
+                    let mut session = match as_new(kept.take()).await {
+                        Some(session) => session,
+                        None if is_lost.get() => target.connect_again(&handle, index).await?,
+                        None => target.connect(&handle, index).await?,
+                    };
                     let work = async |session: &mut Session| {
                         run_all(session, &setup).await?;
                         job(session, number).await
                     };
+                    is_lost.set(true);
                     busy.track(dialect, (&mut session, index), work).await?;
-                    session.close().await;
+                    is_lost.set(false);
+                    kept.replace(Some(session));
                     Ok(())
                 };
                 if let Err(failure) = retry_policy.load(&handle, attempt).await {
@@ -206,6 +243,15 @@ fn run_jobs(
 /// The number of sessions that can work in parallel on this system.
 pub(crate) fn workers(context: &WorkloadContext<'_>) -> usize {
     if context.target.capabilities().has_concurrent_writers { context.loaders.max(1) } else { 1 }
+}
+
+/// The number of sessions for work on many small tables, which waits for the server's disk more than for its CPU.
+pub(crate) fn workers_for_small_tables(context: &WorkloadContext<'_>) -> usize {
+    const SESSIONS: usize = 16;
+    match workers(context) {
+        1 => 1,
+        loaders => loaders.max(SESSIONS),
+    }
 }
 
 /// The names of a table's columns, by a statement of the dialect such as `list_columns`; empty if the table does not
@@ -233,5 +279,25 @@ pub(crate) fn as_text(datum: Option<&Datum>) -> Option<String> {
         Datum::Text(text) => Some(text.clone()),
         Datum::Int(integer) => Some(integer.to_string()),
         Datum::Float(_) | Datum::Null => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{TestSystem, message};
+
+    #[test]
+    fn a_failure_of_several_statements_names_the_one_that_failed() {
+        let system = TestSystem::sqlite();
+        let statements = ["CREATE TABLE one (id INTEGER)", "CREATE INDEX two ON absent (id)"];
+        let statements = statements.map(str::to_owned).to_vec();
+        let done =
+            on_session(&system.context(), async move |session| run_all(session, &statements).await);
+        let told = message(done);
+        assert!(
+            told.ends_with("main.absent (SQLITE_ERROR) (in `CREATE INDEX two ON absent (id)`)"),
+            "{told}"
+        );
     }
 }

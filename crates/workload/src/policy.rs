@@ -2,7 +2,7 @@
 
 use measure::{ErrorClass, ErrorKey, Failure};
 use plan::OptionReader;
-use plan::declared::{Choice, Text, choice, text};
+use plan::declared::{Choice, Texts, choice, texts};
 
 /// The option for errors that a retry may avoid.
 pub(crate) const TRANSIENT_ERRORS: Choice<bool> = choice(
@@ -11,13 +11,13 @@ pub(crate) const TRANSIENT_ERRORS: Choice<bool> = choice(
     &[("retry", true), ("ignore", false)],
     "deadlocks, conflicts and lock time-outs: retry the same transaction, or ignore it",
 );
-pub(crate) const IGNORE_ERRORS: Text =
-    text("ignore_errors", "", "codes of errors that only end their transaction, or all");
+pub(crate) const IGNORE_ERRORS: Texts =
+    texts("ignore_errors", "", "codes of errors that only end their transaction, or all");
 
-/// Errors of the MySQL protocol that end one statement and say nothing of the next: it was killed (1317), it took longer
-/// than the server allows (1969, 3024), or the server takes no writes for now, as around a switch of its role (1290,
-/// 1836).
-const ONE_STATEMENT: [&str; 5] = ["1317", "1969", "3024", "1290", "1836"];
+/// Errors that end one statement and say nothing of the next: it was killed (1317), it took longer than the server allows
+/// (1969, 3024), both of these (57014), or the server takes no writes for now, as around a switch of its role (1290, 1836,
+/// 25006). Numbers are those of the MySQL protocol, five characters are SQLSTATEs.
+const ONE_STATEMENT: [&str; 7] = ["1317", "1969", "3024", "1290", "1836", "57014", "25006"];
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ErrorPolicy {
@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn errors_of_one_statement_end_only_their_transaction() {
         let policy = ErrorPolicy { retries_transient: true, ignored: Vec::new() };
-        for code in ["1317", "1969", "3024", "1290", "1836"] {
+        for code in ONE_STATEMENT {
             let key = ErrorKey::new(ErrorClass::Server, code);
             assert_eq!(policy.action(&key), ErrorAction::Ignore, "{code}");
         }

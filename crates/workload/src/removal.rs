@@ -35,10 +35,21 @@ pub(crate) fn take_away<S: Display>(
     context: &WorkloadContext<'_>,
     names: impl IntoIterator<Item = S>,
 ) {
-    let names: Vec<S> = names.into_iter().collect();
+    let names: Vec<String> = names.into_iter().map(|name| name.to_string()).collect();
     context.progress.begin("taking away what is not finished", names.len() as u64);
-    // Only the first failure is reported; a second one here most probably has the same cause.
-    let _ = drop_tables(context, names);
+    let mut removed = drop_tables(context, &names);
+    // Something between dyno and the server may end connections whose statement takes long; the statement goes on.
+    if removed.as_ref().is_err_and(|failure| failure.key.class.breaks_connection()) {
+        removed = drop_tables(context, &names);
+    }
+    // After a request to stop, a note has told it.
+    if let (Err(failure), false) = (removed, context.stop.is_asked()) {
+        let drops: Vec<String> = names.iter().map(|name| format!("DROP TABLE {name}")).collect();
+        context.note_left(format!(
+            "tables may be left, because this failed: {}: {failure}",
+            named(&drops)
+        ));
+    }
 }
 
 /// Runs statements that remove what was made, in order. After a request to stop they go on as long as the server answers
@@ -231,6 +242,16 @@ mod tests {
                        leaves what is not removed";
         assert_eq!(system.progress.take_notes(), [waiting, told]);
         assert_eq!(system.integer("SELECT COUNT(*) FROM one"), 0, "it is there");
+    }
+
+    #[test]
+    fn tables_that_stay_after_a_failed_prepare_are_named() {
+        let system = TestSystem::sqlite();
+        system.run("CREATE VIEW one AS SELECT 1");
+        take_away(&system.context(), ["one", "two"]);
+        let notes = system.progress.take_notes();
+        let told = "tables may be left, because this failed: `DROP TABLE one`, `DROP TABLE two`: ";
+        assert!(notes.len() == 1 && notes[0].starts_with(told), "{notes:?}");
     }
 
     #[test]

@@ -42,7 +42,11 @@ impl Connector {
     /// If the server cannot be reached or refuses a statement or the login.
     pub(crate) async fn open(&self, handle: &ClientHandle) -> Result<Session, Failure> {
         let servers = self.target.servers();
-        let connected = self.target.connect(handle.net(), handle.server(servers)).await;
+        let (net, server) = (handle.net(), handle.server(servers));
+        let connected = match handle.has_begun() {
+            true => self.target.connect_again(net, server).await,
+            false => self.target.connect(net, server).await,
+        };
         let mut session = connected.inspect_err(|failure| {
             if failure.key.code == REFUSED {
                 handle.refused(servers);

@@ -2,19 +2,23 @@
 //! and their removal.
 
 use std::borrow::Borrow;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use measure::Failure;
 
 use crate::WorkloadContext;
 use crate::created::CreatedDatabases;
-use crate::parallel::{columns, on_session, parallel_for, run_all, unsuitable, workers};
+use crate::parallel::{as_text, columns, on_session, parallel_for, run_all, unsuitable};
 use crate::removal::drop_tables;
 
 /// A table by its name, and columns that only a table of the workload has.
 pub(crate) type NamedTable = (String, Vec<&'static str>);
 
-/// Which of these tables exist, by their places in the list.
+/// How many tables are looked for in one statement.
+const NAMES_MAX: usize = 1_000;
+
+/// Which of these tables, with names in lower case, exist, by their places in the list.
 ///
 /// # Errors
 /// The server's error.
@@ -22,15 +26,15 @@ pub(crate) fn existing(
     context: &WorkloadContext<'_>,
     names: Vec<String>,
 ) -> Result<Vec<usize>, Failure> {
-    let list_columns = context.target.dialect().list_columns;
+    let list_tables = context.target.dialect().list_tables;
     on_session(context, async move |session| {
-        let mut there = Vec::new();
-        for (place, name) in names.iter().enumerate() {
-            if !columns(session, list_columns, name).await?.is_empty() {
-                there.push(place);
-            }
+        let mut there = BTreeSet::new();
+        for some in names.chunks(NAMES_MAX) {
+            let quoted: Vec<String> = some.iter().map(|name| format!("'{name}'")).collect();
+            let list = list_tables.replace("{tables}", &quoted.join(", "));
+            there.extend(session.rows(&list).await?.iter().filter_map(|row| as_text(row.first())));
         }
-        Ok(there)
+        Ok((0..names.len()).filter(|place| there.contains(&names[*place])).collect())
     })
 }
 
@@ -114,13 +118,14 @@ pub(crate) fn check_all(
 /// The server's error.
 pub(crate) fn finish(
     context: &WorkloadContext<'_>,
+    workers: usize,
     statements: Vec<Vec<String>>,
 ) -> Result<(), Failure> {
     let statements = Arc::new(statements);
     let count = statements.len() as u64;
     context.progress.begin("making indexes and statistics", count);
     let progress = context.progress.clone();
-    parallel_for(context, workers(context), count, move |session, job| {
+    parallel_for(context, workers, count, move |session, job| {
         let (statements, progress) = (Arc::clone(&statements), progress.clone());
         Box::pin(async move {
             run_all(session, &statements[job as usize]).await?;

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use driver::{Datum, LoginSources, Target, mysql, sqlite};
+use driver::{Datum, LoginSources, Target, mysql, postgres, sqlite};
 use engine::{Load, OfferedLoad, Outcome, Pacing, PhaseEnds, Stop, TrialObserver, Workers, offer};
 use measure::{Failure, Interval, Phase, Tally};
 use plan::{Existing, Files, Limit, Options, Password, PhaseSql, Problem, WorkloadPlan};
@@ -57,6 +57,19 @@ impl TestSystem {
         test_system.run(&format!("DROP DATABASE IF EXISTS {database}"));
         test_system.run(&format!("CREATE DATABASE {database}"));
         Self::new(mysql_target(Some(database), None), None)
+    }
+
+    /// The same on a PostgreSQL.
+    pub(crate) fn postgres(database: &str) -> Self {
+        let test_system = Self::postgres_server();
+        test_system.run(&format!("DROP DATABASE IF EXISTS {database}"));
+        test_system.run(&format!("CREATE DATABASE {database}"));
+        Self::new(postgres_target(Some(database)), None)
+    }
+
+    /// That server itself.
+    pub(crate) fn postgres_server() -> Self {
+        Self::new(postgres_target(None), None)
     }
 
     /// The same server with another user, who has no password.
@@ -147,12 +160,22 @@ impl TestSystem {
             reconnect_limit: Some(Duration::from_secs(30)),
             connect_timeout: Duration::from_secs(30),
             drain_timeout: Duration::from_secs(30),
+            levers: None,
         };
         let names = load.operations().iter().map(|operation| operation.name.clone()).collect();
         let mut sum = Sum(Tally::new(load.operations().len()));
         let outcome = offer(&offered, load, &self.stop, &mut sum).unwrap();
         Trial { names, tally: sum.0, outcome }
     }
+}
+
+fn postgres_target(database: Option<&str>) -> Target {
+    let url = std::env::var("DYNO_TEST_POSTGRES")
+        .expect("DYNO_TEST_POSTGRES is not set: run `cargo xtask test`");
+    let url = postgres::Url::parse(&url).unwrap();
+    let database = database.map(str::to_owned).or_else(|| url.database.clone());
+    let url = postgres::Url { database, ..url };
+    Target::postgres(url.resolve(&LoginSources::default()).unwrap())
 }
 
 fn mysql_target(database: Option<&str>, user: Option<&str>) -> Target {

@@ -3,7 +3,6 @@
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use anyhow::Context;
 use record::Environment;
@@ -11,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::results::{Point, Results, Seen, shown};
 use super::{Bench, goals};
-use crate::paths;
+use crate::{paths, shell};
 
 /// Writes `DATE.md` and `DATE.json`, and returns the page.
 pub(super) fn write(bench: &Bench, is_quick: bool) -> anyhow::Result<String> {
@@ -72,13 +71,9 @@ pub(super) fn machine(dyno: &str) -> Vec<(&'static str, String)> {
 
 /// The first line that a program prints.
 fn first_line(program: &str, arguments: &[&str]) -> String {
-    let output = Command::new(program).args(arguments).current_dir(paths::root()).output();
-    let said = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
-    said.ok()
-        .and_then(|said| said.lines().next().map(|line| line.trim().to_owned()))
-        .filter(|line| !line.is_empty())
-        .unwrap_or_else(|| "unknown".to_owned())
-        .replace("/usr/sbin/", "")
+    let said = shell::output(&mut shell::command(program, arguments)).unwrap_or_default();
+    let line = said.lines().next().map(str::trim).filter(|line| !line.is_empty());
+    line.unwrap_or("unknown").replace("/usr/sbin/", "")
 }
 
 fn page(bench: &Bench, date: &str, judged: &[goals::Judged]) -> String {

@@ -137,7 +137,8 @@ impl OnTheLaw {
             let trial = |_| self.law(clients as f64) * (noise * normal(&mut draws)).exp();
             let per_s = (0..self.trials).map(trial).collect();
             let variance_within = (self.trials == 1).then_some(noise * noise / 2.0);
-            ScalingLevel { clients, per_s, variance_within }
+            let half_width_within = variance_within.map(|it| 1.96 * it.sqrt());
+            ScalingLevel { clients, per_s, variance_within, half_width_within }
         };
         CLIENTS.map(level).to_vec()
     }

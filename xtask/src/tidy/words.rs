@@ -65,7 +65,7 @@ const RULES: &[Rule] = &[
     .except(&["crates/workload/src/sysbench/settings.rs", "crates/workload/src/ycsb/foreign.rs"]),
     rule(
         SOCKETS,
-        &["crates/driver/src/mysql/codec"],
+        &["crates/driver/src/mysql/codec", "crates/driver/src/postgres/codec"],
         "a codec turns bytes into messages and knows no socket: move this to the session",
     ),
     rule(

@@ -6,7 +6,7 @@ use crate::draws::Draws;
 const LEAST: f64 = 0.01;
 
 fn level(clients: usize, per_s: &[f64]) -> ScalingLevel {
-    ScalingLevel { clients, per_s: per_s.to_vec(), variance_within: None }
+    ScalingLevel { clients, per_s: per_s.to_vec(), variance_within: None, half_width_within: None }
 }
 
 fn law(gamma: f64, alpha: f64, beta: f64, clients: usize) -> f64 {
@@ -215,7 +215,12 @@ fn single_trials_are_weighted_by_what_is_within_them_and_what_they_share() {
         let levels = clients.map(|clients| {
             let error = (0.01 * draws.normal() + 0.01 * draws.normal()).exp();
             let per_s = vec![law(1_000.0, 0.05, 0.0004, clients) * error];
-            ScalingLevel { clients, per_s, variance_within: Some(1e-4) }
+            ScalingLevel {
+                clients,
+                per_s,
+                variance_within: Some(1e-4),
+                half_width_within: Some(0.0196),
+            }
         });
         if let Ok(found) = scaling(&levels, LEAST) {
             told += 1;

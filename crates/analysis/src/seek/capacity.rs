@@ -10,7 +10,7 @@ use crate::student::critical_t;
 /// Probes count whose load is within so many spreads of the centre, by the logarithm.
 const WINDOW: f64 = 1.5;
 const SPREAD_MIN: f64 = 0.02;
-const SPREAD_MAX: f64 = 0.25;
+pub(super) const SPREAD_MAX: f64 = 0.25;
 /// An estimate may lie this far beyond the range, by the logarithm.
 const BEYOND_RANGE: f64 = 0.01;
 
@@ -31,6 +31,33 @@ pub struct Capacity {
     pub per_s_high: f64,
     /// Number of probes near the capacity, from which it is.
     pub probes: usize,
+    pub basis: CapacityBasis,
+}
+
+/// What an interval of a capacity rests on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CapacityBasis {
+    /// The curve through what the probes show.
+    Curve,
+    /// No probe below its lower end broke the bounds, and none above its upper end kept them; the estimate is in between.
+    Probes,
+}
+
+/// The interval of a state of a system that changed is wider by this factor: its probes are few, and where it begins and
+/// ends follows from them. Found by simulation (benchmarks/statistics.md).
+const WIDER: f64 = 1.6;
+
+impl Capacity {
+    pub(super) fn widened(self, range: &SeekRange) -> Self {
+        let end = |of: f64, end: f64| of * (end / of.max(1e-9)).max(1e-9).powf(WIDER);
+        Self {
+            load_low: range.load(end(self.load, self.load_low)),
+            load_high: range.load(end(self.load, self.load_high)).max(self.load),
+            per_s_low: end(self.per_s, self.per_s_low),
+            per_s_high: end(self.per_s, self.per_s_high),
+            ..self
+        }
+    }
 }
 
 /// Where probes gather: around the estimate of the capacity.
@@ -96,6 +123,7 @@ impl Focus {
             per_s_low,
             per_s_high,
             probes: near.len(),
+            basis: CapacityBasis::Curve,
         })
     }
 
@@ -114,6 +142,31 @@ impl Focus {
         let short = probes.iter().filter(|probe| !probe.is_confirming && !probe.is_coarse);
         short.filter(|probe| (probe.load.ln() - self.centre).abs() <= window).collect()
     }
+}
+
+/// What the probes show without a curve: the capacity lies between the highest load below which none broke the bounds and
+/// the lowest above which none kept them. `None` unless some kept them and some broke them.
+pub(super) fn bracketed(range: &SeekRange, probes: &[JudgedProbe]) -> Option<Capacity> {
+    let short = || probes.iter().filter(|it| !it.is_confirming && !it.is_coarse);
+    let loads = |is_kept: bool| short().filter(move |it| it.is_kept == is_kept).map(|it| it.load);
+    let first_broken = loads(false).fold(f64::INFINITY, f64::min);
+    let last_kept = loads(true).fold(f64::NEG_INFINITY, f64::max);
+    if !first_broken.is_finite() || !last_kept.is_finite() {
+        return None;
+    }
+    let load_low = loads(true).filter(|load| *load < first_broken).fold(range.from, f64::max);
+    let load_high = loads(false).filter(|load| *load > last_kept).fold(range.to, f64::min);
+    let load = range.load((load_low * load_high).sqrt());
+    let within = || short().filter(|it| (load_low..=load_high).contains(&it.load));
+    let (per_s, per_s_low, per_s_high) = if range.is_whole() {
+        let rates = || within().map(|it| it.transactions_per_s.max(1e-9));
+        let (low, high) = (rates().fold(f64::INFINITY, f64::min), rates().fold(1e-9, f64::max));
+        ((low.min(high) * high).sqrt(), low.min(high), high)
+    } else {
+        (load, load_low, load_high)
+    };
+    let (probes, basis) = (within().count(), CapacityBasis::Probes);
+    Some(Capacity { load, load_low, load_high, per_s, per_s_low, per_s_high, probes, basis })
 }
 
 /// What the probes show of each bound.

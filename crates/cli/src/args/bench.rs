@@ -28,7 +28,7 @@ pub(crate) struct SubjectArgs {
     #[arg(value_hint = ValueHint::FilePath, value_parser = WORKLOADS, hide_possible_values = true)]
     pub(crate) workload: String,
     /// The system under test: `sqlite`, `sqlite:FILE`, `mariadb` or `tidb` (started for the run), a URL such as
-    /// `mysql://user@host:3306/database` or `grpc://host:9000/package.Service/Method`, or another one of `dyno systems`.
+    /// `mysql://user@host:3306/database`, `postgresql://user@host:5432/database` or `grpc://host:9000/package.Service/Method`, or another one of `dyno systems`.
     #[arg(long, value_name = "SYSTEM", default_value = "sqlite", help_heading = SYSTEM)]
     #[arg(value_parser = SYSTEMS, hide_possible_values = true)]
     pub(crate) system: String,
@@ -40,8 +40,8 @@ pub(crate) struct SubjectArgs {
     #[arg(long, value_name = "N")]
     #[arg(help_heading = WORKLOAD, hide_short_help = true)]
     pub(crate) seed: Option<u64>,
-    /// Whether to use prepared statements [default: on].
-    #[arg(long, value_name = "ON|OFF", value_parser = ["on", "off"])]
+    /// Whether to use prepared statements [default: on]; with PostgreSQL also named (on), unnamed (off) or text.
+    #[arg(long, value_name = "ON|OFF", value_parser = ["on", "off", "named", "unnamed", "text"])]
     #[arg(help_heading = SYSTEM, hide_short_help = true)]
     pub(crate) ps: Option<String>,
     /// Number of tables.

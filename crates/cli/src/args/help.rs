@@ -8,7 +8,7 @@ use super::Args;
 
 /// Every command that is not hidden.
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("Run", &["run", "bench", "init"]),
+    ("Run", &["run", "bench", "why", "init"]),
     ("Data", &["prepare", "check", "cleanup", "generate"]),
     ("Look", &["report", "list", "compare", "history"]),
     ("Servers", &["up", "down", "echo", "ceiling"]),
@@ -80,7 +80,7 @@ mod tests {
         let bench = command.find_subcommand_mut("bench").unwrap();
         let help = bench.render_help().to_string();
         let options = help.lines().filter(|line| line.trim_start().starts_with('-'));
-        assert_eq!(options.count(), 14 + 1, "and --help: {help}");
+        assert_eq!(options.count(), 15 + 1, "and --help: {help}");
         insta::assert_snapshot!(help);
     }
 }

@@ -31,7 +31,7 @@ pub(crate) fn clean_up(args: DataArgs) -> Result<ExitCode> {
 }
 
 fn run(draft: Draft, args: DataArgs, task: DataTask) -> Result<ExitCode> {
-    let source = plan::compose(&draft).with_overrides(&args.overrides)?;
+    let source = plan::compose(&draft).with_overrides(&args.overrides, workload::text_options)?;
     source.hide_secrets();
     let names = OptionNames { subject: Some(&args.subject), overrides: &args.overrides };
     let experiment = Experiment::read(source).map_err(|problems| names.at_options(problems))?;

@@ -30,7 +30,11 @@ pub(crate) fn run(
         Some(bounds) => source.set("seek.bounds", bounds)?,
         None => source,
     };
-    let source = source.with_overrides(&output.overrides)?;
+    let source = match &output.why {
+        Some(at_most) => source.set("why", &format!("{{ at_most = \"{at_most}\" }}"))?,
+        None => source,
+    };
+    let source = source.with_overrides(&output.overrides, workload::text_options)?;
     source.hide_secrets();
     let names = OptionNames { subject: subject.as_ref(), overrides: &output.overrides };
     // What a plan keeps of its text has no password.
@@ -50,7 +54,7 @@ pub(crate) fn run(
         let planned = planned(&experiment);
         let text = match output.format {
             Format::Text => planned.text(super::output_width()),
-            Format::Json => planned.json(),
+            Format::Json | Format::BiggerIsBetter | Format::SmallerIsBetter => planned.json(),
             Format::Markdown => planned.markdown(),
             Format::Csv => planned.csv(),
         };

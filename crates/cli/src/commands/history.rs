@@ -36,7 +36,7 @@ pub(crate) fn run(args: &HistoryArgs) -> Result<ExitCode> {
         super::print(&format!("no runs yet below {}\n", folders.join(", ")))?;
         return Ok(ExitCode::SUCCESS);
     };
-    let runs = stored.of_plan(&plan, since);
+    let runs = stored.of_plan((&plan, args.any_address), since);
     let mut history = History::new(&plan, runs, stored.left_out, criteria);
     for (before, after) in history.changed() {
         let (before, after) = (report::open(&before)?, report::open(&after)?);
@@ -113,17 +113,22 @@ impl Stored {
         self.runs.last().map(|run| run.plan_name.clone())
     }
 
-    /// The runs of a plan with the text of the newest one. Each is read by itself: only its figures are kept.
-    fn of_plan(&mut self, plan: &str, since: Option<Timestamp>) -> Vec<HistoryRun> {
+    /// The runs of a plan with the text of the newest one, but for addresses where any will do. Each is read by itself: only
+    /// its figures are kept.
+    fn of_plan(
+        &mut self,
+        (plan, is_any_address): (&str, bool),
+        since: Option<Timestamp>,
+    ) -> Vec<HistoryRun> {
         let mut text: Option<PlanText> = None;
-        let mut runs = Vec::new();
+        let mut runs: Vec<HistoryRun> = Vec::new();
         for summary in std::mem::take(&mut self.runs).into_iter().rev() {
             let found = match reason(&summary, plan, since) {
                 Some(reason) => Err(reason),
                 None if runs.len() >= RUNS_MAX => {
                     Err(format!("there are {RUNS_MAX} newer runs; `--since` shortens the history"))
                 }
-                None => figures(&summary.folder, &mut text),
+                None => figures(&summary.folder, is_any_address, &mut text),
             };
             match found {
                 Ok(run) => runs.push(run),
@@ -146,12 +151,17 @@ fn reason(summary: &RunSummary, plan: &str, since: Option<Timestamp>) -> Option<
 }
 
 /// The figures of a run; the text of the first one is that of all others.
-fn figures(folder: &Path, text: &mut Option<PlanText>) -> Result<HistoryRun, String> {
+fn figures(
+    folder: &Path,
+    is_any_address: bool,
+    text: &mut Option<PlanText>,
+) -> Result<HistoryRun, String> {
     let run = report::open(folder).map_err(|cause| format!("{:#}", anyhow::Error::from(cause)))?;
     if let Some(damage) = &run.plan_damage {
         return Err(damage.to_string());
     }
     let own = PlanText::of(&run);
+    let own = if is_any_address { own.without_addresses() } else { own };
     if let Some(difference) = text.as_ref().and_then(|text| own.difference(text)) {
         return Err(difference);
     }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use record::{Run, RunStatus, TrialRecord, TrialStatus};
-use report::Reading;
+use report::{Better, Reading};
 
 use super::{WrongArgument, print_message};
 use crate::args::{Format, ReportArgs};
@@ -115,6 +115,8 @@ fn view(reading: &Reading<'_>, format: Format, is_full: bool, page: Option<&Path
         Format::Json => report::json(reading),
         Format::Markdown => report::markdown(reading),
         Format::Csv => report::csv(reading),
+        Format::BiggerIsBetter => report::figure_list(reading, Better::Bigger),
+        Format::SmallerIsBetter => report::figure_list(reading, Better::Smaller),
     }
 }
 

@@ -34,7 +34,7 @@ fn system(args: &SubjectArgs) -> Result<DraftPart> {
         ("create_database", args.create_database.then(|| "true".to_owned())),
     ]));
     options.extend(split_all(&args.system_options, "--system-option")?);
-    Ok(DraftPart { kind, options, texts: &[] })
+    Ok(DraftPart { kind, options, ..DraftPart::default() })
 }
 
 fn workload(args: &SubjectArgs) -> Result<DraftPart> {
@@ -74,7 +74,7 @@ pub(super) fn split_all(pairs: &[String], flag: &str) -> Result<Pairs> {
             let wanted = "it takes NAME=VALUE, such as range_size=10";
             WrongArgument(format!("{flag} {pair:?} has no `=`; {wanted}"))
         })?;
-        Ok((key.trim().to_owned(), value.trim().to_owned()))
+        Ok((key.trim().to_owned(), value.to_owned()))
     };
     pairs.iter().map(split).collect()
 }

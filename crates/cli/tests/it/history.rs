@@ -50,6 +50,21 @@ fn left_out(found: &Value) -> Vec<&str> {
 }
 
 #[test]
+fn runs_with_other_addresses_and_seeds_are_taken_where_any_will_do() {
+    let sandbox = Sandbox::new();
+    for number in 1..=3 {
+        let run = run(&sandbox, "nightly", "10ms");
+        let url = format!("# {number}\nseed = {number}\n{}", plan("10ms"));
+        fs::write(run.join("plan.toml"), url).unwrap();
+    }
+    let found = history(&sandbox, &[]);
+    assert_eq!((found["runs"].as_array().unwrap().len(), left_out(&found).len()), (1, 2));
+    assert!(left_out(&found)[0].contains("--any-address leaves"), "{:?}", left_out(&found));
+    let found = history(&sandbox, &["--any-address"]);
+    assert_eq!((found["runs"].as_array().unwrap().len(), left_out(&found).len()), (3, 0));
+}
+
+#[test]
 fn the_run_with_which_a_system_became_slower_is_named_by_both_tests() {
     let sandbox = Sandbox::new();
     slower(&sandbox);

@@ -104,7 +104,7 @@ fn elsewhere() -> Vec<Mistake> {
             "bench rpc --system grpc://127.0.0.1:1/a.B/C --time 9",
             &["Connection refused", "help: "],
         ),
-        mistake("PostgreSQL", &bench("postgres://a@b/c"), &["PostgreSQL is not supported yet"]),
+        mistake("a misspelled scheme", &bench("postgre://a@b/c"), &["did you mean `postgres`?"]),
         mistake("HTTP", &bench("http://a/b"), &["HTTP is not supported", "gRPC, tRPC and TCP"]),
         mistake("no scheme", &bench("root@host/db"), &["help: ", "mysql://root@host/db"]),
         mistake("another tool's command", "start mariadb", &["'up'"]),

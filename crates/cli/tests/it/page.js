@@ -1,6 +1,7 @@
 "use strict";
 // What is folded is made when it is opened, and so are the trials in it.
-const settled = () => new Promise((done) => setTimeout(done, 300));
+// Time is virtual: a longer wait costs nothing but gives a busy machine the turns in which to unpack.
+const settled = () => new Promise((done) => setTimeout(done, 4500));
 async function openAll() {
   const open = () => document.querySelectorAll("details:not(.menu)").forEach((details) => (details.open = true));
   open();

@@ -280,8 +280,8 @@ fn a_service_that_refuses_everything_fails_the_trial() {
     });
     let (reason, told) = failed(&mut short_bench(&Sandbox::new(), &web.url(), 2));
     assert!(reason.contains("most often with error protocol: "), "{reason}");
-    assert!(reason.contains("not with [09, 30]: is it tRPC?"), "{reason}");
-    assert!(told.contains("not with [09, 30]: is it tRPC?"), "{told}");
+    assert!(reason.contains("not with [09, 30]: the server speaks HTTP/1"), "{reason}");
+    assert!(told.contains("not with [09, 30]: the server speaks HTTP/1"), "{told}");
 }
 
 #[test]

@@ -6,13 +6,14 @@
 //!   that the server cannot parse adds nothing.
 //! - A prepared execution also adds one to `Com_stmt_execute`. `Com_stmt_prepare` and `Com_stmt_close` count requests
 //!   of the protocol, not statements. So the number of all statements is the sum of `Com_*` without `Com_stmt_*`.
+//! - `Innodb_row_lock_waits` counts waits for locks of rows that have ended, and `Innodb_row_lock_time` their length in ms.
 //! - `Questions` counts every request except pings, prepares and closes. It includes logouts, which are counted some
 //!   time after they were sent. `Queries` adds prepares and closes.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use measure::{ErrorClass, Failure, OperationKind};
+use measure::{Failure, OperationKind};
 use net::Handle;
 
 use super::codec::AnswerLimit;
@@ -20,10 +21,11 @@ use super::probe::NamedValues;
 use super::session::Session;
 use crate::Datum;
 use crate::counters::{CounterMeaning, Reading};
+use crate::facts::asked_within;
 
 /// Reads the counters, as the last statement of its session.
 const QUESTION: &str = "SHOW GLOBAL STATUS WHERE Variable_name LIKE 'Com\\_%' OR Variable_name IN \
-                        ('Queries','Questions','Uptime')";
+                        ('Innodb_row_lock_time','Innodb_row_lock_waits','Queries','Questions','Uptime')";
 /// Variables that identify a server, whatever its addresses; queried first.
 const IDENTITY: &[&str] =
     &["datadir", "hostname", "pid_file", "port", "server_id", "server_uuid", "socket"];
@@ -44,13 +46,23 @@ const WRITES: &[&str] = &[
     "Com_update_multi",
 ];
 
+/// Executions that met a changed table: the server counts the statement once for each preparation.
+const BEGUN_AGAIN: &str = "Com_stmt_reprepare";
+
+/// How long statements waited for locks of rows, ms.
+const ROW_LOCKS: (&str, u64) = ("Innodb_row_lock_time", 1_000_000);
+
 const MEANING: CounterMeaning = CounterMeaning {
+    begun_again: BEGUN_AGAIN,
+    row_locks: ROW_LOCKS,
     own: &[("Com_show_status", 1), ("Com_show_variables", 1), ("Questions", 2), ("Queries", 2)],
     kind,
 };
 
 /// The same where the session that reads had to turn autocommit on.
 const MEANING_WITH_AUTOCOMMIT: CounterMeaning = CounterMeaning {
+    begun_again: BEGUN_AGAIN,
+    row_locks: ROW_LOCKS,
     own: &[
         ("Com_set_option", 1),
         ("Com_show_status", 1),
@@ -77,10 +89,7 @@ pub(crate) async fn read_counters(
     bound: Duration,
 ) -> Result<Option<Reading>, Failure> {
     let address = session.peer.address.name.clone();
-    net::within(handle, bound, ask(session)).await.unwrap_or_else(|| {
-        let message = format!("{address}: no answer within {bound:?} to what it has counted");
-        Err(Failure::new(ErrorClass::Connection, "", message))
-    })
+    asked_within((handle, bound), address, "what it has counted", ask(session)).await
 }
 
 async fn ask(session: &mut Session) -> Result<Option<Reading>, Failure> {
@@ -129,6 +138,41 @@ mod tests {
 
     fn of_one(reading: Reading) -> ServerCounters {
         ServerCounters::of(vec![reading])
+    }
+
+    #[test]
+    fn an_execution_that_the_server_prepared_again_counts_once() {
+        let first = net::origin();
+        let before = of_one(read("a", first, 0, &[("Uptime", 10), ("Com_select", 1)]));
+        // As MariaDB 10.11 counts two executions, before the second of which the table was altered.
+        let counts = [
+            ("Uptime", 20),
+            ("Com_select", 3),
+            ("Com_stmt_reprepare", 1),
+            ("Com_show_status", 1),
+            ("Com_show_variables", 1),
+            ("Questions", 9),
+            ("Queries", 9),
+        ];
+        let after = of_one(read("a", first, 10, &counts));
+        let counted = after.since(&before).unwrap();
+        assert_eq!(counted.statements, QueryCounts { read: 1, write: 0, other: 0 });
+    }
+
+    #[test]
+    fn waits_for_locks_of_rows_are_told_in_ns_where_they_are_counted() {
+        let first = net::origin();
+        let waited = |ms: [u64; 2]| {
+            let at = |seconds: u64, uptime: u64, ms: u64| {
+                let counts = [("Uptime", uptime), ("Innodb_row_lock_time", ms)];
+                of_one(read("a", first, seconds, &counts))
+            };
+            at(10, 20, ms[1]).since(&at(0, 10, ms[0])).unwrap().row_lock_ns
+        };
+        assert_eq!(waited([40, 52]), Some(12_000_000));
+        assert_eq!(waited([40, 40]), Some(0));
+        let without = |seconds, uptime| of_one(read("a", first, seconds, &[("Uptime", uptime)]));
+        assert_eq!(without(10, 20).since(&without(0, 10)).unwrap().row_lock_ns, None);
     }
 
     #[test]

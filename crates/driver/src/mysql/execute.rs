@@ -2,7 +2,6 @@
 
 use measure::{ErrorClass, Failure};
 
-use super::asked::{Asked, shared_text};
 use super::codec::{
     BoundTypes, Escapes, MessageLimit, Prepared, RowFormat, ServerError, TextTemplate, capability,
     command, encode_execute, finish_packet, start_packet,
@@ -10,6 +9,7 @@ use super::codec::{
 use super::config::StatementProtocol;
 use super::session::{PreparedStatement, Session};
 use crate::Value;
+use crate::asked::{Asked, shared_text};
 
 impl Session {
     /// Prepares a statement; returns its index among this session's statements.

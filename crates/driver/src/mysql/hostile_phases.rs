@@ -13,9 +13,10 @@ use nix::sys::socket::{Backlog, listen};
 use peers::{Behaviour, Phase, mysql, tls};
 
 use super::fuzz::RSA_KEY;
-use super::{ConnectOptions, Session, Url};
+use super::{Session, Url};
 use crate::LoginSources;
 use crate::loader::Loader;
+use crate::opening::ConnectOptions;
 use crate::virtual_peer::{Bounds, Ending, TIMEOUTS, line, told};
 use crate::{Timeouts, Value};
 
@@ -126,7 +127,12 @@ async fn connect(
     let mode = if matches!(mode, Mode::Required) { "REQUIRED" } else { "DISABLED" };
     let url = format!("mysql://root:hors3@localhost?socket={}&ssl-mode={mode}", path.display());
     let sends_local_rows = matches!(step, Step::LoadLocal);
-    open(handle, &url, ConnectOptions { index: 0, timeouts: TIMEOUTS, sends_local_rows }).await
+    open(
+        handle,
+        &url,
+        ConnectOptions { index: 0, timeouts: TIMEOUTS, sends_local_rows, is_again: false },
+    )
+    .await
 }
 
 async fn open(handle: &Handle, url: &str, opening: ConnectOptions) -> Result<Session, Failure> {
@@ -192,7 +198,7 @@ fn ending_with_key(phase: &Phase, behaviour: Behaviour) -> String {
     let url = format!("mysql://root:hors3@{address}?ssl-mode=DISABLED&get-server-public-key=1");
     let mut runtime = Runtime::new(Clock::monotonic()).unwrap();
     let handle = runtime.handle();
-    let opening = ConnectOptions { index: 0, timeouts, sends_local_rows: false };
+    let opening = ConnectOptions { index: 0, timeouts, sends_local_rows: false, is_again: false };
     let opened = runtime.block_on(async move { open(&handle, &url, opening).await.map(drop) });
     let ending = told(opened.unwrap(), &address);
     format!("{:<18} {:<10} {ending}", phase.name, format!("{behaviour:?}"))

@@ -12,8 +12,9 @@ use net::{Clock, Handle, Runtime};
 use peers::Act::{self, Drip, Repeat, Send, Wait};
 use peers::mysql::{END, OK, OK_MORE, after_login, greeting, packet, result_head, row};
 
-use super::{ConnectOptions, Session, Url};
+use super::{Session, Url};
 use crate::LoginSources;
+use crate::opening::ConnectOptions;
 use crate::{Answer, Timeouts};
 
 /// A time-out that no busy machine reaches by chance with a peer that answers.
@@ -25,8 +26,43 @@ async fn connect(handle: &Handle, address: SocketAddr, query: Option<Duration>) 
     let url = Url::parse(&format!("mysql://root@{address}")).unwrap();
     let config = url.resolve(&LoginSources::default()).unwrap();
     let timeouts = Timeouts { connect: LONG, query };
-    let opening = ConnectOptions { index: 0, timeouts, sends_local_rows: false };
+    let opening = ConnectOptions { index: 0, timeouts, sends_local_rows: false, is_again: false };
     Session::connect(handle, &config, &opening).await.unwrap()
+}
+
+/// The failure to connect to a name whose known address is another one than that of a server, which refuses the login.
+fn connected_to_moved(is_again: bool, name: &str) -> Failure {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let peer = thread::spawn(move || {
+        if let Ok((mut stream, _)) = listener.accept() {
+            stream.write_all(&packet(0, b"\xff\x6a\x04no way in")).unwrap();
+        }
+    });
+    let url = Url::parse(&format!("mysql://root@{name}:{port}")).unwrap();
+    let mut config = url.resolve(&LoginSources::default()).unwrap();
+    config.addresses[0].endpoint = net::Endpoint::Tcp(SocketAddr::from(([127, 0, 0, 9], port)));
+    let mut runtime = Runtime::new(Clock::monotonic()).unwrap();
+    let handle = runtime.handle();
+    let timeouts = Timeouts { connect: LONG, query: None };
+    let opening = ConnectOptions { index: 0, timeouts, sends_local_rows: false, is_again };
+    let connected = async move { Session::connect(&handle, &config, &opening).await.map(drop) };
+    let failure = runtime.block_on(connected).unwrap().unwrap_err();
+    if failure.key.code == crate::REFUSED {
+        drop(TcpStream::connect(("127.0.0.1", port)));
+    }
+    peer.join().unwrap();
+    failure
+}
+
+#[test]
+fn a_failover_by_dns_is_followed() {
+    for is_again in [false, true] {
+        let failure = connected_to_moved(is_again, "localhost");
+        assert_eq!(failure.key.code, "1130", "{failure}");
+        let failure = connected_to_moved(is_again, "127.0.0.1");
+        assert_eq!(failure.key.code, crate::REFUSED, "an address is no name: {failure}");
+    }
 }
 
 /// The result of a client of a peer that acts so after its login and the first statement; `None` when the loop ended

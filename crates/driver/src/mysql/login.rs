@@ -1,13 +1,10 @@
 //! The conversation that opens a connection.
 
-use std::time::Duration;
-
 use measure::{ErrorClass, Failure, Traffic};
 use net::{Handle, Stream, Timeout};
 use zeroize::{Zeroize, Zeroizing};
 
 use super::Config;
-use super::asked::Asked;
 use super::codec::{
     Credentials, Greeting, Login, LoginAction, LoginError, LoginRequest, MessageLimit, Reply,
     ServerError, append_packet, capability, command,
@@ -15,7 +12,9 @@ use super::codec::{
 use super::local_rows::not_allowed;
 use super::peer::Peer;
 use super::session::Session;
-use crate::{Address, Timeouts};
+use crate::Address;
+use crate::asked::Asked;
+use crate::opening::ConnectOptions;
 
 /// The server's capabilities that dyno can use.
 const WANTED: u64 = capability::LONG_PASSWORD
@@ -31,35 +30,20 @@ const WANTED: u64 = capability::LONG_PASSWORD
 
 const AUTOCOMMIT_ON: &str = "SET autocommit=1";
 
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ConnectOptions {
-    /// The index of its client, which determines the address where there are several.
-    pub(crate) index: usize,
-    pub(crate) timeouts: Timeouts,
-    /// Whether the session may send rows by LOAD DATA LOCAL.
-    pub(crate) sends_local_rows: bool,
-}
-
 impl Session {
     pub(crate) async fn connect(
         handle: &Handle,
         config: &Config,
         opening: &ConnectOptions,
     ) -> Result<Self, Failure> {
-        let Timeouts { connect, query } = opening.timeouts;
-        let Some(address) = config.address(opening.index) else {
-            let message = "no address to connect to: give one in the URL";
-            return Err(Failure::new(ErrorClass::Connection, "", message));
+        let open = async |address: &Address| {
+            Self::open(handle, config, address, opening.sends_local_rows).await
         };
-        let _turn = handle.connect_permit().await;
-        let opened = Self::open(handle, config, address, opening.sends_local_rows);
-        let timed_out = || Err(no_answer(address, connect));
-        let opened = net::within(handle, connect, opened).await.unwrap_or_else(timed_out);
-        let timeout = query.map(|bound| Timeout::new(handle, bound));
-        opened.map(|mut session| {
-            session.timeout = timeout;
-            session
-        })
+        let known = config.address(opening.index);
+        let mut session = opening.connect(handle, (known, "MySQL"), open).await?;
+        let query = opening.timeouts.query;
+        session.timeout = query.map(|bound| Timeout::new(handle, bound));
+        Ok(session)
     }
 
     async fn open(
@@ -98,6 +82,20 @@ impl Session {
         Ok(())
     }
 
+    /// Makes the session as new: without prepared statements, and with the server's variables.
+    ///
+    /// # Errors
+    /// The connection broke, or the server does not know how (before MySQL 5.7 and MariaDB 10.2).
+    pub(crate) async fn reset(&mut self) -> Result<(), Failure> {
+        self.request.clear();
+        self.request.extend_from_slice(&[1, 0, 0, 0, command::RESET_CONNECTION]);
+        self.asked = Asked::Nothing;
+        self.ask().await?;
+        self.statements.clear();
+        self.peer.texts.clear();
+        if self.commits_by_itself() { Ok(()) } else { self.turn_autocommit_on().await }
+    }
+
     fn new(stream: Stream, address: Address, config: &Config) -> Self {
         Self {
             stream,
@@ -118,7 +116,7 @@ impl Session {
     }
 
     async fn greeting(&mut self) -> Result<Greeting, Failure> {
-        let (payload, _) = self.message(MessageLimit::Greeting).await?;
+        let (payload, _) = self.message(MessageLimit::First).await?;
         if payload.first() == Some(&0xff) {
             let error = ServerError::parse(&payload).map_err(|malformed| self.broken(malformed))?;
             return Err(self.refused(&error));
@@ -180,15 +178,6 @@ impl Session {
     fn unsupported(&self, what: &str) -> Failure {
         Failure::new(ErrorClass::Login, "", format!("{}: {what}", self.peer.address.name))
     }
-}
-
-fn no_answer(address: &Address, bound: Duration) -> Failure {
-    let message = format!(
-        "{}: no login within {bound:?}; check that a server of the MySQL protocol listens there and is \
-         not overloaded, or raise connect_timeout",
-        address.name,
-    );
-    Failure::new(ErrorClass::Connection, "", message)
 }
 
 /// The capabilities that both sides have and this connection needs.

@@ -1,7 +1,6 @@
 //! The MySQL protocol, for TiDB, MySQL and MariaDB: a codec without sockets, a session on top of it, and one file for
 //! each conversation (login, query, execute, insert, probe).
 
-mod asked;
 mod codec;
 mod config;
 mod counters;
@@ -30,7 +29,6 @@ pub(crate) use counters::read_counters;
 pub use dialect::DIALECT;
 pub(crate) use insert::{MultiRowInsert, PACKET_BYTES_MIN};
 pub(crate) use local_rows::LocalRows;
-pub(crate) use login::ConnectOptions;
 pub(crate) use prepared_insert::PreparedInsert;
 pub(crate) use probe::probe;
 pub use resolve::CLIENT_DEFAULTS;

@@ -7,6 +7,7 @@ use net::Handle;
 
 use super::codec::{AnswerLimit, command, shown};
 use super::session::Session;
+use crate::facts::{WHAT_IT_IS, asked_within};
 use crate::{Datum, Facts, ServerLimit, ServerLimits};
 
 /// Settings of all products that affect performance; a server lists those that it has.
@@ -63,13 +64,7 @@ pub(crate) async fn probe(
     bound: Duration,
 ) -> Result<Facts, Failure> {
     let address = session.peer.address.name.clone();
-    net::within(handle, bound, ask(session)).await.unwrap_or_else(|| {
-        let message = format!(
-            "{address}: no answer within {bound:?} to what the server is; it let dyno in, so look at \
-             its log and its load"
-        );
-        Err(Failure::new(ErrorClass::Connection, "", message))
-    })
+    asked_within((handle, bound), address, WHAT_IT_IS, ask(session)).await
 }
 
 async fn ask(session: &mut Session) -> Result<Facts, Failure> {

@@ -2,12 +2,12 @@
 
 use measure::Failure;
 
-use super::asked::Asked;
 use super::codec::{
     AnswerLimit, Malformed, RowProgress, RowSet, capability, command, finish_packet, start_packet,
 };
 use super::session::Session;
 use crate::Datum;
+use crate::asked::Asked;
 
 /// Memory that a session keeps for its next request; after a longer request it is freed.
 const REQUEST_BYTES: usize = 64 * 1024;

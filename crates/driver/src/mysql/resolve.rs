@@ -13,7 +13,7 @@ use super::option_file::OptionFile;
 use super::url::{PORT, Url};
 use crate::Address;
 use crate::login::{ClientDefaults, LoginSources, unreadable};
-use crate::ssl_options::SslMode;
+use crate::ssl_options::{SSL_WORDS, SslMode};
 use crate::url_parts::Host;
 
 /// What MySQL's own clients read.
@@ -48,7 +48,7 @@ impl Url {
                 .enable_cleartext_plugin
                 .or(options.enable_cleartext_plugin)
                 .unwrap_or(false),
-            encryption: self.ssl.clone().or(&options.ssl).encryption()?,
+            encryption: self.ssl.clone().or(&options.ssl).encryption(&SSL_WORDS)?,
         })
     }
 

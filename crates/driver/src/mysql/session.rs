@@ -6,9 +6,8 @@ use std::io::{self, ErrorKind};
 use std::task::{Poll, ready};
 
 use measure::{ErrorClass, Failure, Traffic};
-use net::{Stream, Timeout};
+use net::{Handle, Stream, Timeout};
 
-use super::asked::Asked;
 use super::codec::{
     BoundTypes, Escapes, Malformed, MessageLimit, PacketReader, Reply, ReplyProgress, ServerError,
     TextTemplate, capability, command, status,
@@ -16,6 +15,8 @@ use super::codec::{
 use super::config::StatementProtocol;
 use super::peer::Peer;
 use crate::address::CLOSED_WHILE_IDLE;
+use crate::asked::Asked;
+use crate::ssl_options::SSL_WORDS;
 use crate::{Address, Answer};
 
 #[derive(Debug)]
@@ -63,7 +64,7 @@ impl Drop for Session {
     fn drop(&mut self) {
         if self.awaits_answer
             && !self.is_broken
-            && let Some(text) = self.asked_text()
+            && let Some(text) = self.asked.told(&self.peer.texts)
         {
             self.stream.handle().note_unanswered(text);
         }
@@ -279,6 +280,18 @@ impl Session {
         self.capabilities & capability != 0
     }
 
+    /// Whether a transaction is open, as of the server's last answer.
+    pub(super) fn is_in_transaction(&self) -> bool {
+        self.reply.status() & status::IN_TRANSACTION != 0
+    }
+
+    /// The wait after an answer that leaves a transaction open, where the load asks for one.
+    #[inline]
+    pub(crate) fn held(&self) -> Option<Handle> {
+        let handle = self.stream.handle();
+        handle.draws_hold(|| self.is_in_transaction()).then(|| handle.clone())
+    }
+
     /// Whether the server commits statements outside of a transaction, as of its last answer.
     pub(super) fn commits_by_itself(&self) -> bool {
         self.reply.status() & status::AUTOCOMMIT != 0
@@ -393,5 +406,5 @@ pub(super) fn refused(address: &Address, error: &ServerError) -> Failure {
 
 /// A failure of the connection while it was in use.
 pub(super) fn lost(address: &Address, error: &io::Error) -> Failure {
-    address.lost(error)
+    address.lost(error, &SSL_WORDS)
 }

@@ -8,7 +8,7 @@ use plan::Password;
 use super::StatementProtocol;
 use super::rsa_key::RsaKeyOptions;
 use crate::ssl_options::{SslMode, SslOptions};
-use crate::url_parts::{self, Host, HostError};
+use crate::url_parts::{self, Host, HostError, UrlParts};
 
 const SCHEME: &str = "mysql://";
 /// The schemes of URLs: products that speak the protocol may be named.
@@ -74,25 +74,17 @@ impl Url {
     /// # Errors
     /// What is wrong with it.
     pub fn parse(text: &str) -> Result<Self, UrlError> {
-        let rest =
-            SCHEMES.iter().find_map(|scheme| text.strip_prefix(scheme)).ok_or(UrlError::Scheme)?;
-        let (place, options) = rest.split_once('?').unwrap_or((rest, ""));
-        // An unescaped password may hold any character, so the last `@` is the separator.
-        let (login, place) = match place.rsplit_once('@') {
-            Some((login, place)) => (Some(login), place),
-            None => (None, place),
-        };
-        let (hosts, database) = place.split_once('/').unwrap_or((place, ""));
+        let parts = UrlParts::of(text, &SCHEMES).ok_or(UrlError::Scheme)?;
         let mut url = Self::default();
-        // Text before an `@` may be the rest of a password, so it is not repeated.
-        let may_be_password = options.contains('@');
-        let wrong = |error| if may_be_password { UrlError::QuestionMark } else { error };
-        url.hosts = Host::read_all(hosts).map_err(|error| wrong(error.into()))?;
-        url.database = some_text(database, "database").map_err(wrong)?;
-        if let Some(login) = login {
-            url.read_login(login).map_err(wrong)?;
+        let wrong = |error| if parts.may_hold_password() { UrlError::QuestionMark } else { error };
+        url.hosts = Host::read_all(parts.hosts).map_err(|error| wrong(error.into()))?;
+        url.database = some_text(parts.database, "database").map_err(wrong)?;
+        if let Some((user, password)) = parts.login {
+            url.user = some_text(user, "user").map_err(wrong)?;
+            let decoded = password.map(|password| decode(password, "password")).transpose();
+            url.password = decoded.map_err(wrong)?.map(Password::new);
         }
-        for option in options.split('&').filter(|option| !option.is_empty()) {
+        for option in parts.options() {
             url.read_option(option).map_err(wrong)?;
         }
         if url.socket.is_some() {
@@ -103,17 +95,6 @@ impl Url {
             url.hosts.clear();
         }
         Ok(url)
-    }
-
-    fn read_login(&mut self, login: &str) -> Result<(), UrlError> {
-        let (user, password) = match login.split_once(':') {
-            Some((user, password)) => (user, Some(password)),
-            None => (login, None),
-        };
-        self.user = some_text(user, "user")?;
-        let decoded = password.map(|password| decode(password, "password")).transpose()?;
-        self.password = decoded.map(Password::new);
-        Ok(())
     }
 
     fn read_option(&mut self, option: &str) -> Result<(), UrlError> {

@@ -62,6 +62,9 @@ pub struct Call {
     pub method: Option<Method>,
     /// Keys and values that go with each request.
     pub metadata: Vec<(String, String)>,
+    /// Keys whose values are given with each call, each with one of its values, which stands for them where the call is
+    /// checked.
+    pub drawn_metadata: Vec<(String, String)>,
     /// The encoding of tRPC bodies.
     pub content_type: ContentType,
     /// The name by which tRPC requests call their sender.
@@ -74,11 +77,20 @@ pub struct Call {
     pub answer_bytes_max: usize,
 }
 
+impl Call {
+    /// The same call with a value for every key, as one request has it.
+    pub(super) fn with_samples(&self) -> Self {
+        let metadata = [&self.metadata[..], &self.drawn_metadata].concat();
+        Self { metadata, drawn_metadata: Vec::new(), ..self.clone() }
+    }
+}
+
 impl Default for Call {
     fn default() -> Self {
         Self {
             method: None,
             metadata: Vec::new(),
+            drawn_metadata: Vec::new(),
             content_type: ContentType::default(),
             caller: String::new(),
             answer_bytes: 1,

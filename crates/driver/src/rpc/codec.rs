@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::answer::{Answer, LinkFault, Malformed};
 use super::grpc::{self, GrpcCodec};
+use super::service::deadline;
 use super::tcp::TcpCodec;
 use super::trpc::TrpcCodec;
 use super::{Call, Protocol, Service};
@@ -29,7 +30,7 @@ impl Codec {
     ) -> Result<Self, LinkFault> {
         Ok(match service.protocol {
             Protocol::Tcp { announces } => Self::Tcp(TcpCodec::new(announces, call.answer_bytes)),
-            Protocol::Trpc => Self::Trpc(TrpcCodec::new(call)),
+            Protocol::Trpc => Self::Trpc(TrpcCodec::new(call, timeouts.query.map(deadline))),
             Protocol::Grpc => {
                 let head = service.request_head(address, call, timeouts);
                 let head = head.map_err(|fault| LinkFault::Ended(fault.to_string()))?;
@@ -41,13 +42,31 @@ impl Codec {
         })
     }
 
-    /// Takes the request of call `id` with this body. It is in `out` after the next [`Codec::flush`] at the latest.
+    /// Checks values of drawn metadata.
+    ///
+    /// # Errors
+    /// When the protocol cannot carry them.
+    pub(super) fn check(&self, metadata: &[String]) -> Result<(), String> {
+        match self {
+            Self::Tcp(_) => Ok(()),
+            Self::Trpc(codec) => codec.check(metadata),
+            Self::Grpc(codec) => codec.check(metadata).map_err(|fault| fault.to_string()),
+        }
+    }
+
+    /// Takes the request of call `id` with this body and these values of drawn metadata, which were checked. It is in `out`
+    /// after the next [`Codec::flush`] at the latest.
     #[inline]
-    pub(super) fn encode(&mut self, id: u32, body: &[u8], out: &mut Vec<u8>) {
+    pub(super) fn encode(
+        &mut self,
+        id: u32,
+        (body, metadata): (&[u8], &[String]),
+        out: &mut Vec<u8>,
+    ) {
         match self {
             Self::Tcp(codec) => codec.encode(id, body, out),
-            Self::Trpc(codec) => codec.encode(id, body, out),
-            Self::Grpc(codec) => codec.encode(id, body),
+            Self::Trpc(codec) => codec.encode(id, (body, metadata), out),
+            Self::Grpc(codec) => codec.encode(id, (body, metadata)),
         }
     }
 

@@ -13,8 +13,9 @@ use net::{Handle, Signal, Stream};
 use super::answer::{Answer, LinkFault, Malformed};
 use super::codec::Codec;
 use super::state::{Calls, Link, LinkEnd, Outgoing};
-use super::{Call, Service, Slot, names};
-use crate::{Address, Timeouts};
+use super::{Call, Protocol, Service, Slot};
+use crate::ssl_options::SSL_WORDS;
+use crate::{Address, Timeouts, names};
 
 /// A connection to a service, made again when it breaks. Cloning is cheap.
 #[derive(Clone)]
@@ -162,9 +163,10 @@ impl Shared {
         let mut addresses = names::from(&self.service.addresses, self.index);
         if self.attempts.get() > 0
             && let Some(known) = addresses.first()
-            && let Some(found) = names::look_up(&self.handle, known, self.timeouts.connect).await
+            && let Some(found) =
+                names::followed(&self.handle, known, (self.index, self.timeouts.connect)).await
         {
-            addresses = names::in_turn(found, known, self.index);
+            addresses = found;
         }
         let connected = self.service.connect_to_any(&addresses, &self.handle, self.timeouts).await;
         let (stream, address) = connected?;
@@ -267,7 +269,10 @@ impl Shared {
     #[cold]
     fn closed(&self, link: &Link, end: Broken) -> Broken {
         let may_want_tls = self.service.tls.is_none() && self.service.protocol.has_methods();
-        if may_want_tls && !link.has_heard { Broken::ClosedAtOnce } else { end }
+        match may_want_tls && !link.has_heard {
+            true => Broken::ClosedAtOnce(self.service.protocol),
+            false => end,
+        }
     }
 
     /// Hands out the answers among received bytes.
@@ -325,8 +330,8 @@ impl Shared {
 enum Broken {
     Lost(io::Error),
     Closed,
-    /// Closed without a byte, as servers do that expect another protocol.
-    ClosedAtOnce,
+    /// Closed without a byte, as servers do that expect another protocol than this one.
+    ClosedAtOnce(Protocol),
     /// Closed in the middle of an answer.
     Cut,
     Faulty(LinkFault),
@@ -346,17 +351,22 @@ impl Broken {
         let can_resend = match &self {
             Self::Lost(_)
             | Self::Closed
-            | Self::ClosedAtOnce
+            | Self::ClosedAtOnce(_)
             | Self::Faulty(LinkFault::Ended(_)) => true,
             Self::Cut | Self::Faulty(LinkFault::Malformed(_)) => false,
         };
         let failure = match self {
-            Self::Lost(error) => address.lost(&error),
-            Self::Closed => address.lost(&ErrorKind::UnexpectedEof.into()),
-            Self::ClosedAtOnce => {
+            Self::Lost(error) => address.lost(&error, &SSL_WORDS),
+            Self::Closed => address.lost(&ErrorKind::UnexpectedEof.into(), &SSL_WORDS),
+            Self::ClosedAtOnce(protocol) => {
+                let other = match protocol {
+                    Protocol::Grpc => ", such as tRPC (trpc://)",
+                    Protocol::Trpc => ", such as gRPC (grpc://)",
+                    Protocol::Tcp { .. } => "",
+                };
                 let message = format!(
                     "{}: the server closed the connection before it sent anything: it may want TLS \
-                     (ssl_mode), or speak another protocol; its log may say why",
+                     (ssl_mode), or speak another protocol{other}; its log may say why",
                     address.name
                 );
                 Failure::new(ErrorClass::Connection, "", message)

@@ -4,8 +4,8 @@ use super::answer::Answer;
 use super::codec::Codec;
 use super::tcp::TcpCodec;
 use super::trpc::TrpcCodec;
-use super::url::parse;
-use super::{Method, Protocol, captures};
+use super::url::{Place, parse};
+use super::{Protocol, captures};
 
 fuzzing::targets! {
     rpc_trpc: trpc;
@@ -19,7 +19,7 @@ const WAITING: u32 = 5;
 fn codec(protocol: Protocol) -> Codec {
     match protocol {
         Protocol::Tcp { .. } => Codec::Tcp(TcpCodec::new(false, 27)),
-        _ => Codec::Trpc(TrpcCodec::new(&captures::call())),
+        _ => Codec::Trpc(TrpcCodec::new(&captures::call(), None)),
     }
 }
 
@@ -68,7 +68,7 @@ fn trpc(bytes: &[u8]) {
 fn tcp(bytes: &[u8]) {
     let fresh = || {
         let mut codec = codec(Protocol::Tcp { announces: false });
-        (0..WAITING).for_each(|id| codec.encode(id, b"x", &mut Vec::new()));
+        (0..WAITING).for_each(|id| codec.encode(id, (b"x", &[]), &mut Vec::new()));
         codec
     };
     let whole = read(&mut fresh(), [bytes]);
@@ -83,11 +83,16 @@ fn tcp(bytes: &[u8]) {
 fn url(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     for protocol in [Protocol::Trpc, Protocol::Tcp { announces: false }] {
-        let Ok((hosts, method)) = parse(protocol, &text) else { continue };
-        let hosts: Vec<String> =
-            hosts.iter().map(|(host, port)| format!("[{}]:{port}", host.name)).collect();
-        let path = method.as_ref().map(Method::path).unwrap_or_default();
-        let again = format!("{}://{}{path}", protocol.name(), hosts.join(","));
+        let Ok((places, method)) = parse(protocol, &text) else { continue };
+        let shown = |place: &Place| match place {
+            Place::Host(host, port) => format!("[{}]:{port}", host.name),
+            Place::Socket(path) => format!("unix:{}", path.display()),
+        };
+        let hosts: Vec<String> = places.iter().map(shown).collect();
+        let mark = if matches!(places.last(), Some(Place::Socket(_))) { ":" } else { "" };
+        let path = method.as_ref().map(|method| format!("{mark}{}", method.path()));
+        let again =
+            format!("{}://{}{}", protocol.name(), hosts.join(","), path.unwrap_or_default());
         assert_eq!(
             format!("{:?}", parse(protocol, &again)),
             format!("{:?}", parse(protocol, &text))

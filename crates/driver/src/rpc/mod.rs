@@ -14,7 +14,6 @@ mod connection;
 mod fuzz;
 mod grpc;
 mod ids;
-mod names;
 mod schema;
 mod service;
 mod slot;

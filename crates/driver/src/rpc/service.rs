@@ -8,10 +8,12 @@ use net::{Endpoint, Handle, Stream};
 use serde::{Deserialize, Serialize};
 
 use super::grpc::{RequestFault, RequestHead, RequestParts};
-use super::{Call, Method, names, trpc};
+use super::url::UNIX;
+use super::{Call, Method, trpc};
 use crate::address::host_of_name;
 use crate::limits::{self, Footprint};
-use crate::{Address, Demand, ServerLimits, Shortage, Timeouts, Tls};
+use crate::ssl_options::SSL_WORDS;
+use crate::{Address, Demand, ServerLimits, Shortage, Timeouts, Tls, names};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Protocol {
@@ -91,9 +93,9 @@ impl Service {
     ) -> Result<Vec<(String, String)>, Failure> {
         let mut settings = Vec::new();
         for addresses in self.addresses.chunk_by(|one, next| one.name == next.name) {
-            let (stream, _) = self.connect_to_any(addresses, handle, timeouts).await?;
+            let (stream, address) = self.connect_to_any(addresses, handle, timeouts).await?;
             if settings.is_empty() {
-                settings = self.protection(&stream);
+                settings = self.protection(&stream, &address);
             }
         }
         settings.extend(names::several(&self.addresses));
@@ -103,28 +105,27 @@ impl Service {
     /// Connects to the first of these addresses where that succeeds.
     ///
     /// # Errors
-    /// Those of the last one.
+    /// That of the first one.
     pub(super) async fn connect_to_any(
         &self,
         addresses: &[Address],
         handle: &Handle,
         timeouts: Timeouts,
     ) -> Result<(Stream, Address), Failure> {
-        let message = "no address to connect to: give one in the URL";
-        let mut failure = Failure::new(ErrorClass::Connection, "", message);
-        for address in addresses {
-            match self.connect(address, handle, timeouts).await {
-                Ok(stream) => return Ok((stream, address.clone())),
-                Err(last) => failure = last,
-            }
-        }
-        Err(failure)
+        names::first_of(addresses, async |address| {
+            let stream = self.connect(address, handle, timeouts).await?;
+            Ok((stream, address.clone()))
+        })
+        .await
     }
 
-    fn protection(&self, stream: &Stream) -> Vec<(String, String)> {
-        let encryption = stream.cipher().map_or_else(|| "none".to_owned(), |it| it.to_string());
+    fn protection(&self, stream: &Stream, address: &Address) -> Vec<(String, String)> {
+        let on_socket = matches!(address.endpoint, Endpoint::Unix(_));
+        let none = if on_socket { "none (unix socket)" } else { "none" };
+        let encryption = stream.cipher().map_or_else(|| none.to_owned(), |it| it.to_string());
         let connection = match &self.tls {
             Some(tls) => format!("encrypted, {}", tls.check.description()),
+            None if on_socket => "unix socket".to_owned(),
             None => "not encrypted".to_owned(),
         };
         vec![("encryption".to_owned(), encryption), ("connection".to_owned(), connection)]
@@ -144,7 +145,7 @@ impl Service {
             let secured =
                 net::within(handle, left, stream.secure(&tls.client, self.host_of(address))).await;
             let secured = secured.ok_or_else(|| no_handshake(address, timeouts.connect))?;
-            secured.map_err(|error| address.lost(&error))?;
+            secured.map_err(|error| address.lost(&error, &SSL_WORDS))?;
         }
         Ok(stream)
     }
@@ -160,12 +161,13 @@ impl Service {
     /// What the protocol cannot carry.
     pub fn check_call(&self, call: &Call, timeouts: Timeouts) -> Result<(), Failure> {
         let Some(address) = self.addresses.first() else { return Ok(()) };
+        let call = &call.with_samples();
         match self.protocol {
             Protocol::Grpc => {
                 let checked = self.request_head(address, call, timeouts).map(drop);
                 checked.map_err(|fault| Failure::new(ErrorClass::Protocol, "", fault.to_string()))
             }
-            Protocol::Trpc => trpc::check(call),
+            Protocol::Trpc => trpc::check(call, timeouts.query.map(deadline)),
             Protocol::Tcp { .. } => Ok(()),
         }
     }
@@ -178,10 +180,15 @@ impl Service {
     ) -> Result<RequestHead, RequestFault> {
         RequestHead::new(RequestParts {
             is_encrypted: self.tls.is_some(),
-            host_and_port: self.authority.as_deref().unwrap_or(&address.name),
+            host_and_port: self.authority.as_deref().unwrap_or(match &address.endpoint {
+                Endpoint::Tcp(_) => &address.name,
+                // As clients of gRPC call it.
+                Endpoint::Unix(_) => address.host(),
+            }),
             path: &call.method.as_ref().map(Method::path).unwrap_or_default(),
             timeout: timeouts.query.map(deadline),
             metadata: &call.metadata,
+            drawn: &call.drawn_metadata,
             compression: call.compression,
         })
     }
@@ -209,10 +216,10 @@ fn no_handshake(address: &Address, bound: Duration) -> Failure {
     Failure::new(ErrorClass::Connection, "", message)
 }
 
-/// The deadline that a server of gRPC is told, for a time-out of dyno: later, because otherwise both would end a call at
-/// the same time, and chance would say whether that counts as a time-out or as an error of the server. The reset of the
+/// The deadline that a server is told, for a time-out of dyno: later, because otherwise both would end a call at the same
+/// time, and chance would say whether that counts as a time-out or as an error of the server. With gRPC the reset of the
 /// stream tells the server of the time-out.
-fn deadline(timeout: Duration) -> Duration {
+pub(super) fn deadline(timeout: Duration) -> Duration {
     timeout.saturating_mul(2).saturating_add(Duration::from_secs(1))
 }
 
@@ -222,8 +229,9 @@ impl fmt::Display for Service {
             self.addresses.iter().map(|address| address.name.as_str()).collect();
         names.dedup();
         write!(f, "{}://{}", self.protocol.name(), names.join(","))?;
+        let on_socket = names.last().is_some_and(|name| name.starts_with(UNIX));
         match &self.method {
-            Some(method) => write!(f, "{}", method.path()),
+            Some(method) => write!(f, "{}{}", if on_socket { ":" } else { "" }, method.path()),
             None => Ok(()),
         }
     }

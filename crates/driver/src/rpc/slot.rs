@@ -60,12 +60,21 @@ impl Slot {
     /// The service's error; a time-out, after which the connection can still be used; the end of the connection.
     #[inline]
     pub async fn call(&mut self, body: &[u8]) -> Result<(), Failure> {
-        self.send(body)?;
+        self.call_with(body, &[]).await
+    }
+
+    /// The same, with values for the keys of [`Call::drawn_metadata`](super::Call::drawn_metadata).
+    ///
+    /// # Errors
+    /// Also, as an error of the server without a code, when the protocol cannot carry the values.
+    #[inline]
+    pub async fn call_with(&mut self, body: &[u8], metadata: &[String]) -> Result<(), Failure> {
+        self.send(body, metadata)?;
         poll_fn(|_| self.poll_answer()).await
     }
 
     #[inline]
-    fn send(&mut self, body: &[u8]) -> Result<(), Failure> {
+    fn send(&mut self, body: &[u8], metadata: &[String]) -> Result<(), Failure> {
         let shared = &self.shared;
         let mut link = shared.link.borrow_mut();
         self.was_begun = link.is_some() || shared.take_untold();
@@ -73,11 +82,15 @@ impl Slot {
         if let Some(failure) = &link.given_up {
             return Err(failure.clone());
         }
+        if !metadata.is_empty() {
+            let checked = link.codec.check(metadata);
+            checked.map_err(|message| Failure::new(ErrorClass::Server, "", message))?;
+        }
         let place = RequestPlace { link: link.number, begin: link.out.end() };
         let Some(id) = shared.calls.borrow_mut().begin(self.index, place) else {
             return Err(shared.last_failure());
         };
-        link.codec.encode(id, body, &mut link.out.bytes);
+        link.codec.encode(id, (body, metadata), &mut link.out.bytes);
         self.request_end = link.out.end();
         self.link = link.number;
         link.has_work.wake();

@@ -422,7 +422,7 @@ fn requests_name_the_authority_in_place_of_the_address() {
     let uri = |service: &Service| {
         let call = Call { method: service.method.clone(), ..Call::default() };
         let head = service.request_head(&service.addresses[0], &call, Timeouts::default());
-        head.unwrap().request().uri().to_string()
+        head.unwrap().request(Vec::new()).uri().to_string()
     };
     assert_eq!(uri(&service), "http://10.0.0.1:7/a.B/C");
     assert_eq!(uri(&named), "http://svc.internal/a.B/C");

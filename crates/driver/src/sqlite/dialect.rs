@@ -1,11 +1,12 @@
 //! The SQL of SQLite.
 
-use crate::Dialect;
+use crate::{Dialect, Isolation};
 
 pub const DIALECT: Dialect = Dialect {
     begin_write: "BEGIN IMMEDIATE",
     begin_read: "BEGIN",
     isolation: None,
+    default_isolation: Isolation::Serializable,
     row_lock: "",
     auto_increment_key: "INTEGER PRIMARY KEY AUTOINCREMENT",
     auto_increment_column: None,
@@ -13,7 +14,7 @@ pub const DIALECT: Dialect = Dialect {
     zero_means_next_id: false,
     clustered_key_hint: "",
     has_engine_clause: false,
-    has_hash_partitions: false,
+    hash_partitions: None,
     // Its column types set no limits: VARCHAR(n) and TEXT are the same.
     varchar_row_letters_max: usize::MAX,
     text_bytes_max: usize::MAX,
@@ -24,6 +25,7 @@ pub const DIALECT: Dialect = Dialect {
     timestamp: "DATETIME",
     typed_parameter: "?",
     pads_char: false,
+    has_question_operators: false,
     has_exact_decimals: false,
     // It has no dates: texts in this form have the order of their dates.
     date: "TEXT",
@@ -34,10 +36,14 @@ pub const DIALECT: Dialect = Dialect {
     explain_analyze: &[],
     session_number: None,
     kill: "",
+    number_after_load: None,
     analyze: Some("ANALYZE {table}"),
     ascii_session: None,
     enforce_foreign_keys: Some("PRAGMA foreign_keys = ON"),
     list_columns: "SELECT name FROM pragma_table_info('{table}') ORDER BY cid",
+    list_text_limits: None,
+    list_tables: "SELECT LOWER(name) FROM sqlite_schema WHERE type IN ('table', 'view') AND \
+                  LOWER(name) IN ({tables})",
     // A primary key that is the row's own number has no index that could be listed.
     list_indexed: "SELECT info.name FROM pragma_index_list('{table}') list, \
                    pragma_index_info(list.name) info WHERE info.seqno = 0 \

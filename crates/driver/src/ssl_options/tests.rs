@@ -43,9 +43,12 @@ fn naming_a_ca_implies_verify_ca_unless_a_mode_is_given() {
 #[test]
 fn files_are_read_only_when_something_is_to_be_encrypted() {
     let missing = ["/nonexistent/ca", "", ""];
-    assert_eq!(options(Some(SslMode::Disabled), missing).encryption(), Ok(Encryption::Never));
+    assert_eq!(
+        options(Some(SslMode::Disabled), missing).encryption(&SSL_WORDS),
+        Ok(Encryption::Never)
+    );
     for mode in [None, Some(SslMode::Preferred), Some(SslMode::VerifyIdentity)] {
-        let failure = options(mode, missing).encryption().unwrap_err();
+        let failure = options(mode, missing).encryption(&SSL_WORDS).unwrap_err();
         assert_eq!(
             failure.message,
             "cannot read /nonexistent/ca: No such file or directory (os error 2)"

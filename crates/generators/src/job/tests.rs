@@ -131,6 +131,7 @@ fn one_client(events: u64) -> OfferedLoad {
         connect_timeout: Duration::from_secs(30),
         reconnect_limit: None,
         drain_timeout: Duration::from_secs(10),
+        levers: None,
     }
 }
 

@@ -9,6 +9,7 @@ use rustls::pki_types::ServerName;
 use rustls::unbuffered::{ConnectionState, EncryptError, UnbufferedStatus};
 use rustls::{Error, ProtocolVersion};
 
+use super::binding::end_point_hash;
 use super::outgoing::Outgoing;
 use super::{TlsClient, TlsFault};
 
@@ -102,6 +103,11 @@ impl Machine {
 
     pub(crate) fn is_secure(&self) -> bool {
         !self.connection.is_handshaking()
+    }
+
+    /// The hash of the server's certificate that a proof can be bound to, after the handshake.
+    pub(crate) fn certificate_hash(&self) -> Option<Vec<u8>> {
+        end_point_hash(self.connection.peer_certificates()?.first()?)
     }
 
     /// The negotiated version and cipher suite, after the handshake.

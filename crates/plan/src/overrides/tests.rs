@@ -18,8 +18,12 @@ fn source() -> Source {
     Source { name: "x.toml".to_owned(), text: PLAN.to_owned(), folder: PathBuf::from(".") }
 }
 
+fn no_texts(_: &str) -> Vec<&'static str> {
+    Vec::new()
+}
+
 fn with(assignments: &[&str]) -> String {
-    source().with_overrides(assignments).unwrap().text
+    source().with_overrides(assignments, no_texts).unwrap().text
 }
 
 #[test]
@@ -63,7 +67,7 @@ fn tables_are_made_as_needed() {
 
 #[test]
 fn the_plan_is_the_overridden_one() {
-    let set = |assignments: &[&str]| source().with_overrides(assignments).unwrap();
+    let set = |assignments: &[&str]| source().with_overrides(assignments, no_texts).unwrap();
     let problems = Plan::parse(set(&["load.clients=1,2,0"])).unwrap_err();
     insta::assert_snapshot!(problems, @r#"
     error: `clients` is 0, out of range
@@ -82,7 +86,7 @@ fn the_plan_is_the_overridden_one() {
 #[test]
 fn a_time_and_a_number_of_events_limit_a_trial_together() {
     let limit = |assignments: &[&str]| {
-        Plan::parse(source().with_overrides(assignments).unwrap()).unwrap().load.limit
+        Plan::parse(source().with_overrides(assignments, no_texts).unwrap()).unwrap().load.limit
     };
     let five = Limit::time(std::time::Duration::from_secs(5));
     assert_eq!(limit(&["load.time=5s"]), five);
@@ -92,7 +96,7 @@ fn a_time_and_a_number_of_events_limit_a_trial_together() {
 
 #[test]
 fn unknown_paths_get_the_nearest_spelling() {
-    let source = source().with_overrides(&["lode.time=5s", "load.tme=5s"]).unwrap();
+    let source = source().with_overrides(&["lode.time=5s", "load.tme=5s"], no_texts).unwrap();
     insta::assert_snapshot!(Plan::parse(source).unwrap_err(), @r#"
     error: unknown key `tme`
       --> x.toml:10:1
@@ -108,13 +112,14 @@ fn unknown_paths_get_the_nearest_spelling() {
     12 | [lode]
        |  ^^^^
        |
-       = help: did you mean `load`? allowed: between, ceiling, cleanup, existing, interleave, least_difference, load, name, noise, percentiles, repetitions, rounds, seed, seek, sql, system, systems, title, watch, workload, workloads
+       = help: did you mean `load`? allowed: between, ceiling, cleanup, existing, interleave, least_difference, load, name, noise, percentiles, repetitions, rounds, seed, seek, sql, system, systems, title, watch, why, workload, workloads
     "#);
 }
 
 #[test]
 fn assignments_that_cannot_be_done() {
-    let refused = |assignment: &str| source().with_overrides(&[assignment]).unwrap_err().rendered;
+    let refused =
+        |assignment: &str| source().with_overrides(&[assignment], no_texts).unwrap_err().rendered;
     insta::assert_snapshot!(refused("load.time"), @r#"
     error: `load.time` has no `=`, so it sets nothing
      --> command line:1:1
@@ -155,7 +160,7 @@ fn assignments_that_cannot_be_done() {
 
 #[test]
 fn passwords_in_overrides_are_never_shown() {
-    let refused = source().with_overrides(&["system.url=mysql://u:hush@h"]).unwrap_err();
+    let refused = source().with_overrides(&["system.url=mysql://u:hush@h"], no_texts).unwrap_err();
     assert!(!refused.rendered.contains("hush"), "{refused}");
 }
 
@@ -176,4 +181,28 @@ fn values_are_toml_when_they_can_be() {
     ] {
         assert_eq!(read_value(text).to_string(), toml, "{text}");
     }
+}
+
+#[test]
+fn values_of_texts_are_taken_as_they_are() {
+    let texts = |kind: &str| if kind == "rpc" { vec!["message"] } else { Vec::new() };
+    let of = |plan: &str, path: &str, value: &str| {
+        let source = Source { text: plan.to_owned(), ..source() };
+        source.with_overrides(&[format!("{path}={value}")], texts).unwrap().text
+    };
+    for value in ["{}", "true", "[1]", "1,2", "0x10", "\"a\" ", "a=b"] {
+        let text = toml_edit::Value::from(value).to_string();
+        let set = |plan: &str, path: &str| of(plan, path, value);
+        let named = "[workloads.x]\nkind = \"rpc\"\nmessage = ";
+        assert_eq!(set(&format!("{named}1\n"), "workloads.x.message"), format!("{named}{text}\n"));
+        let short = "[workload]\nkind = \"rpc\"\n";
+        assert_eq!(set(short, "workload.message"), format!("{short}message = {text}\n"));
+        let by_name = "[workloads.rpc]\n";
+        let changed = set(by_name, "workloads.rpc.message");
+        assert_eq!(changed, format!("{by_name}message = {text}\n"));
+    }
+    let other = of("[workloads.x]\nkind = \"tpcc\"\n", "workloads.x.message", "true");
+    assert!(other.ends_with("message = true\n"), "{other}");
+    let other = of("[workloads.x]\nkind = \"rpc\"\n", "workloads.x.size", " 7");
+    assert!(other.ends_with("size = 7\n"), "{other}");
 }

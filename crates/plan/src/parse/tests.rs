@@ -331,6 +331,7 @@ fn wrong_plans_are_explained() {
             wrong_load("clients = { low = 1 }\ntime = 5\nthink_time = \"a while\""),
         ),
         ("percentiles_twice", wrong_top("percentiles = [50, 99, 50.0]")),
+        ("percentiles_as_fractions", wrong_top("percentiles = [0.5, 0.99]")),
         ("an_empty_statement", wrong_top("sql.run_session = [\"SET a = 1\", \" \"]")),
         (
             "names_that_are_invalid_as_folder_names",
@@ -379,7 +380,7 @@ fn passwords_are_never_shown() {
     1 | tite = "mysql://u:***@h"
       | ^^^^
       |
-      = help: did you mean `title`? allowed: between, ceiling, cleanup, existing, interleave, least_difference, load, name, noise, percentiles, repetitions, rounds, seed, seek, sql, system, systems, title, watch, workload, workloads
+      = help: did you mean `title`? allowed: between, ceiling, cleanup, existing, interleave, least_difference, load, name, noise, percentiles, repetitions, rounds, seed, seek, sql, system, systems, title, watch, why, workload, workloads
 
     error: `seed` is "mysql://u:***@h/d", not a whole number
      --> plans/x.toml:2:8

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Counted, CrossCheck};
 
-/// Has either all fields but `missing`, or only `missing` and `by_dyno`.
+/// Has either all fields but `missing`, `row_lock_ns` where it is known, or only `missing` and `by_dyno`.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct CrossCheckFile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -14,6 +14,8 @@ pub(super) struct CrossCheckFile {
     by_dyno: Option<QueryCounts>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     by_server: Option<QueryCounts>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    row_lock_ns: Option<u64>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     counters: Vec<CounterFile>,
 }
@@ -36,6 +38,7 @@ impl From<&CrossCheck> for CrossCheckFile {
             missing,
             by_dyno: Some(by_dyno),
             by_server: counted.map(|counted| counted.by_server),
+            row_lock_ns: counted.and_then(|counted| counted.row_lock_ns),
             counters: counted
                 .map_or(Vec::new(), |counted| counted.counters.iter().map(counter).collect()),
         }
@@ -50,6 +53,7 @@ impl From<CrossCheckFile> for CrossCheck {
             None => Self::Counted(Counted {
                 by_dyno,
                 by_server: file.by_server.unwrap_or_default(),
+                row_lock_ns: file.row_lock_ns,
                 counters: file.counters.into_iter().map(|it| (it.name, it.count)).collect(),
             }),
         }

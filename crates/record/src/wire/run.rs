@@ -1,4 +1,4 @@
-//! run.json.
+//! run.json and plan-files.json.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::head::FORMAT;
 use crate::values::at_most;
-use crate::{Dyno, Environment, FORMAT_VERSION, RunHeader, RunStatus, SeekRecord};
+use crate::{Dyno, Environment, FORMAT_VERSION, PlanFile, RunHeader, RunStatus, SeekRecord};
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct RunFile {
@@ -19,7 +19,7 @@ pub(crate) struct RunFile {
     reason: Option<String>,
     started: Timestamp,
     ended: Option<Timestamp>,
-    plan: PlanFile,
+    plan: PlanPart,
     command: String,
     percentiles: Vec<f64>,
     least_difference: f64,
@@ -35,7 +35,20 @@ pub(crate) struct RunFile {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct PlanFile {
+pub(crate) struct PlanFilesFile {
+    format: String,
+    version: u32,
+    pub(crate) files: Vec<PlanFile>,
+}
+
+impl PlanFilesFile {
+    pub(crate) fn of(files: &[PlanFile]) -> Self {
+        Self { format: FORMAT.to_owned(), version: FORMAT_VERSION, files: files.to_vec() }
+    }
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct PlanPart {
     name: String,
     title: Option<String>,
     origin: String,
@@ -66,7 +79,7 @@ impl RunFile {
             reason,
             started: header.started,
             ended,
-            plan: PlanFile {
+            plan: PlanPart {
                 name: header.plan_name.clone(),
                 title: header.title.clone(),
                 origin: header.plan_origin.clone(),
@@ -103,12 +116,13 @@ impl RunFile {
         }
     }
 
-    pub(crate) fn into_header(self, plan_text: String) -> RunHeader {
+    pub(crate) fn into_header(self, plan_text: String, files: Vec<PlanFile>) -> RunHeader {
         RunHeader {
             plan_name: self.plan.name,
             title: self.plan.title,
             plan_origin: self.plan.origin,
             plan_text,
+            files,
             command: self.command,
             started: self.started,
             environment: self.environment,

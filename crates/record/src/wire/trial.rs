@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use measure::{
     Ceiling, Condition, DecidedEnds, FailureExamples, MemberExit, Operation, Outage, Phase,
-    QueryPlan, TimedTurn,
+    QueryPlan, TimedTurn, Why,
 };
 use serde::{Deserialize, Serialize};
 
@@ -47,6 +47,8 @@ pub(crate) struct TrialFile {
     conditions: Vec<Condition>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     ceiling: Option<Ceiling>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    why: Option<Why>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     plans: Vec<QueryPlan>,
     /// How many lines `intervals.jsonl` has; from the trial's end on.
@@ -141,6 +143,7 @@ impl From<&TrialRecord> for TrialFile {
             member_exits: record.member_exits.clone(),
             conditions: record.conditions.clone(),
             ceiling: record.ceiling.clone(),
+            why: record.why.clone(),
             plans: record.plans.clone(),
             interval_lines: None,
             end: record.end.as_ref().map(EndFile::from),
@@ -245,6 +248,7 @@ impl TrialFile {
             member_exits: self.member_exits,
             conditions: self.conditions,
             ceiling: self.ceiling,
+            why: self.why,
             plans: self.plans,
             end,
             ..TrialRecord::new(header)

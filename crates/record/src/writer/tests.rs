@@ -37,6 +37,7 @@ fn run_header() -> RunHeader {
         title: Some("Ärger & <Freude>".to_owned()),
         plan_origin: "plans/quickstart.toml".to_owned(),
         plan_text: "[[system]]\nurl = \"mysql://root:secret@127.0.0.1/test\"\n".to_owned(),
+        files: crate::PlanFile::of([("a.sql", &b"SELECT 1"[..])].into_iter()),
         command: "dyno bench --system mysql://root:secret@127.0.0.1/test".to_owned(),
         started: at("2026-07-30T12:00:00Z"),
         environment: Environment::gather(&[("results", Path::new("."))]),
@@ -235,6 +236,7 @@ fn trial_end() -> TrialEnd {
         cross_check: Some(CrossCheck::Counted(Counted {
             by_dyno: QueryCounts { read: 1, write: 2, other: 3 },
             by_server: QueryCounts { read: 4, write: 5, other: 6 },
+            row_lock_ns: Some(7),
             counters: vec![("Com_select".to_owned(), 4)],
         })),
         usage: Some(ClientUsage {

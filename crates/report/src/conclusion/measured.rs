@@ -11,6 +11,7 @@ use super::{Conclusion, Place, Values, latency, percentile, text};
 use crate::ceiling::{Mode, part};
 use crate::digest::{Digest, Point, Trial, load_text};
 use crate::scaling::Sweep;
+use crate::why::Answer;
 use crate::{composite, seek};
 
 /// At most this many of the longest queries are named.
@@ -131,6 +132,21 @@ fn slowest(digest: &Digest<'_>, point: &Point<'_>) -> Option<Conclusion> {
     ];
     let place = Place::Trial(index(digest, trial));
     (!longest.is_empty()).then(|| Conclusion::new(Code::SlowestQueries, values, Some(place)))
+}
+
+/// What holds each system back, by experiment.
+pub(super) fn limits(digest: &Digest<'_>) -> Vec<Conclusion> {
+    let of_trial = |trial: &Trial<'_>| {
+        let answer = Answer::of(trial)?;
+        let mut values = vec![
+            ("trial", text(trial.name())),
+            ("verdict", text(answer.code())),
+            ("answer", text(answer.sentence())),
+        ];
+        values.extend(answer.values());
+        Some(Conclusion::new(Code::Limit, values, Some(Place::Limits)))
+    };
+    digest.trials.iter().filter_map(of_trial).collect()
 }
 
 /// The trial that came nearest to what its path carries.

@@ -38,6 +38,8 @@ pub(crate) enum Code {
     Composite,
     /// The queries of a set that took longest.
     SlowestQueries,
+    /// What holds a system back under a load.
+    Limit,
     /// How near the load came to what its path carries.
     PathReached,
     /// Every trial behind an answer is invalid.
@@ -80,6 +82,7 @@ impl Code {
                 "Of {missed_per_s} per s, the lowest rate, {achieved_per_s} are answered"
             }
             Self::SlowestQueries => "The longest: {queries}",
+            Self::Limit => "Why: {answer}",
             Self::NotBelieved => "Not to be believed: every trial is invalid ({why})",
             Self::Faster => "Faster: {figure} {change} (95 %: {low} to {high})[, {repeated}]",
             Self::Slower => "Slower: {figure} {change} (95 %: {low} to {high})[, {repeated}]",
@@ -246,6 +249,7 @@ impl Code {
                 "slowest-queries",
                 "{system}, {workload}: the longest are {queries}, together {share} of the time of all",
             ),
+            Self::Limit => ("limit", "What holds {trial} back: {answer}"),
             Self::PathReached => (
                 "path-reached",
                 "{trial} came nearest to what its path carries: {single} of the requests per second with one in \

@@ -6,6 +6,7 @@ use record::TrialHeader;
 
 use crate::confidence::{self, Confidence};
 use crate::digest::Trial;
+use crate::failures;
 use crate::figure::Figure;
 use crate::figure::catalogue::{CATALOGUE, Whole};
 use crate::latency_json::lower_bounds;
@@ -131,9 +132,10 @@ const LEAD: [(&str, Cell); 18] = [
     ("per_s", |row| row.of(|it| it.transactions_per_s, |it| it.per_s)),
 ];
 
-/// The last columns of every row: when the measured load began and ended, UTC, of how many windows the trial is
-/// made, the systems that were up beside its own, and its part in a seek.
-const TAIL: [(&str, Cell); 7] = [
+/// The last columns of every row: the kinds of failures with their counts, when the measured load began and ended, UTC,
+/// of how many windows the trial is made, the systems that were up beside its own, and its part in a seek.
+const TAIL: [(&str, Cell); 8] = [
+    ("failures", |row| row.whole(|_| Some(failures::csv_cell(row.trial)))),
     ("measure_started", |row| {
         row.trial.measured()[0].map(|time| time.to_string()).unwrap_or_default()
     }),

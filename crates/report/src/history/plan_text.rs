@@ -12,6 +12,8 @@ pub struct PlanText {
     lines: Vec<String>,
     /// The values of `--set` and `--seek`, in their order.
     overrides: Vec<String>,
+    /// The files that it names, each with its hash.
+    files: Vec<(String, String)>,
 }
 
 impl PlanText {
@@ -20,19 +22,34 @@ impl PlanText {
             name: run.header.plan_name.clone(),
             lines: settings_lines(&run.header.plan_text),
             overrides: overrides(&words(&run.header.command)),
+            files: run.header.files.iter().map(|it| (it.name.clone(), it.sha256.clone())).collect(),
         }
+    }
+
+    /// The same without the seed and the addresses of URLs, which services that are started for one run have anew.
+    #[must_use]
+    pub fn without_addresses(&self) -> Self {
+        let is_seed = |line: &&String| {
+            let key = line.split_once('=').map_or("", |(key, _)| key.trim());
+            matches!(key, "seed" | "--set seed")
+        };
+        let kept = |lines: &[String]| {
+            lines.iter().filter(|line| !is_seed(line)).map(|line| without_addresses(line)).collect()
+        };
+        let (lines, overrides) = (kept(&self.lines), kept(&self.overrides));
+        Self { name: self.name.clone(), lines, overrides, files: self.files.clone() }
     }
 
     /// In what this plan differs from another one, in a few words; `None` when it is the same.
     pub fn difference(&self, other: &Self) -> Option<String> {
-        if self == other {
-            return None;
-        }
         if self.name != other.name {
             return Some(format!("plan {}", self.name));
         }
         let own = |plan: &Self| [&plan.lines[..], &plan.overrides[..]].concat();
         let (here, there) = (own(self), own(other));
+        if here == there {
+            return self.other_file(other).map(|name| format!("its file {name} differs"));
+        }
         let only_here = here.iter().filter(|line| !there.contains(line));
         let only_there = there.iter().filter(|line| !here.contains(line));
         let only = only_here.map(|line| format!("with {line}"));
@@ -40,8 +57,42 @@ impl PlanText {
         let told: Vec<String> = only.take(LINES_MAX).collect();
         let told =
             if told.is_empty() { "lines in another order".to_owned() } else { told.join(", ") };
-        Some(format!("its plan differs: {told}"))
+        let hint = match self.without_addresses() == other.without_addresses() {
+            true => "; --any-address leaves addresses and seeds out",
+            false => "",
+        };
+        Some(format!("its plan differs: {told}{hint}"))
     }
+
+    /// A file that both plans name and that differs. Older dynos recorded none.
+    fn other_file(&self, other: &Self) -> Option<&str> {
+        let differs = |(name, hash): &&(String, String)| {
+            other.files.iter().any(|(known, theirs)| known == name && theirs != hash)
+        };
+        self.files.iter().find(differs).map(|(name, _)| name.as_str())
+    }
+}
+
+/// A line with `…` in place of the address of each URL in it, a user's name before it kept.
+fn without_addresses(line: &str) -> String {
+    const SCHEME_END: &str = "://";
+    let mut kept = String::new();
+    let mut rest = line;
+    while let Some(at) = rest.find(SCHEME_END) {
+        let (scheme, behind) = rest.split_at(at + SCHEME_END.len());
+        let end = match behind.strip_prefix("unix:") {
+            // The path of a socket ends before the `/` of the method.
+            Some(socket) => socket.find(":/").map(|end| end + "unix::".len()),
+            None => behind.find('/'),
+        };
+        let quote = behind.find(['"', '\'', '?']);
+        let (address, behind) =
+            behind.split_at([end, quote].into_iter().flatten().min().unwrap_or(behind.len()));
+        let user = address.rfind('@').map_or("", |at| &address[..=at]);
+        kept.push_str(&format!("{scheme}{user}…"));
+        rest = behind;
+    }
+    kept + rest
 }
 
 /// The lines of a plan that set something: without white space around them, and without comments, wherever these begin. A
@@ -179,6 +230,50 @@ mod tests {
         let mut named = one.clone();
         named.name = "other".to_owned();
         assert_eq!(named.difference(&one).unwrap(), "plan other");
+    }
+
+    #[test]
+    fn addresses_and_seeds_make_no_other_plan_where_that_is_asked_for() {
+        let text = |address: &str, seed: u32| {
+            format!(
+                "seed = {seed}\n[systems.a]\nurl = \"grpc://{address}/a.B/C\"\n\
+                 [systems.b]\nurl = 'mysql://root@{address}/test?ssl-mode=REQUIRED'\n"
+            )
+        };
+        let plan = |address: &str, seed, set: &str| {
+            plan(&text(address, seed), &format!("dyno run plan.toml --set seed={seed} {set}"))
+        };
+        let set = |port| format!("--set systems.c.url=tcp://127.0.0.1:{port}");
+        let one = plan("127.0.0.1:4711", 1, &set(1));
+        let other = plan("127.0.0.1:4712,[::1]:7", 2, &set(2));
+        let told = one.difference(&other).unwrap();
+        assert!(told.ends_with("; --any-address leaves addresses and seeds out"), "{told}");
+        let bare = one.without_addresses();
+        assert_eq!(bare.difference(&other.without_addresses()), None);
+        assert_eq!(
+            [&bare.lines[1], &bare.lines[3], &bare.overrides[0]],
+            [
+                "url = \"grpc://…/a.B/C\"",
+                "url = 'mysql://root@…/test?ssl-mode=REQUIRED'",
+                "--set systems.c.url=tcp://…"
+            ]
+        );
+        let changed = PlanText { name: "x".to_owned(), ..bare.clone() };
+        assert!(changed.difference(&bare).is_some());
+        for (line, kept) in [
+            ("url = \"grpc://unix:/run/1.sock:/a.B/C\"", "url = \"grpc://…/a.B/C\""),
+            ("url = 'tcp://unix:/run/1.sock'", "url = 'tcp://…'"),
+            ("seeds = 'a:/b'", "seeds = 'a:/b'"),
+            ("a = ['tcp://a:1', 'tcp://b:2']", "a = ['tcp://…', 'tcp://…']"),
+        ] {
+            assert_eq!(without_addresses(line), kept);
+        }
+        let method = |method: &str| plan_of(&format!("url = \"grpc://a:1/a.B/{method}\""));
+        assert!(method("C").difference(&method("D")).is_some());
+    }
+
+    fn plan_of(text: &str) -> PlanText {
+        plan(text, "dyno run plan.toml").without_addresses()
     }
 
     #[test]

@@ -187,3 +187,12 @@ fn percentiles_without_an_upper_bound_are_named() {
         "{text}"
     );
 }
+
+#[test]
+fn a_copy_of_a_run_is_left_out_of_a_history() {
+    let run = at_rate(1, 100);
+    let mut copy = run.clone();
+    copy.folder = "results/run-01-copy".into();
+    let text = history_of(&[run, copy], Vec::new()).text(None);
+    assert!(text.contains("it is a copy of results/run-01"), "{text}");
+}

@@ -246,3 +246,15 @@ fn what_no_run_can_have_written_is_read_too() {
     assert_eq!(trials.iter().map(|it| it.total.transactions).collect::<Vec<_>>(), [60, 5]);
     assert!(trials.iter().all(|it| it.end.is_none()), "windows are missing");
 }
+
+#[test]
+fn the_trial_that_a_run_is_measuring_is_not_cut() {
+    let mut run = sample::run();
+    (run.status, run.ended) = (RunStatus::Running, None);
+    run.trials.truncate(3);
+    run.trials[2].end = None;
+    let run = in_views(run);
+    let text = crate::terminal(&crate::Reading::new(&run));
+    assert!(text.contains("running, 2 of 8 trials"), "{text}");
+    assert!(!text.contains("cut") && !text.contains("missing"), "{text}");
+}

@@ -1,7 +1,7 @@
 //! What differs besides what is compared: systems, machine, load, data, dyno, and the plans.
 
 use plan::show_duration;
-use record::Run;
+use record::{PlanFile, Run};
 
 use super::sides::{Matched, RunPoint, SIDES, Sides};
 use crate::differences::{self, Facts};
@@ -13,6 +13,9 @@ use crate::settings::environment_facts;
 const VARIES: &str = " / ";
 /// Between the entries of a fact that is a list; no entry has it.
 const ENTRY_END: &str = "\n";
+
+/// The lines of a file of a plan are shown up to this length of the file.
+const SHOWN_BYTES_MAX: usize = 2_048;
 
 /// A fact that the sides do not share.
 #[derive(Debug)]
@@ -54,6 +57,7 @@ pub(super) fn differences(sides: &Sides<'_, '_>) -> Vec<Difference> {
     add(&mut all, "data", facts(|run| vec![("seed".to_owned(), run.header.seed.to_string())]));
     add(&mut all, "dyno", facts(dyno_facts));
     add(&mut all, "plan", lists(plan_lines));
+    add(&mut all, "plan", only_in(&of_both(of_runs(plan_files, ENTRY_END))));
     all
 }
 
@@ -133,6 +137,27 @@ fn dyno_facts(run: &Run) -> Facts {
     let facts = vec![("version", &dyno.version), ("build", &dyno.build)];
     let known = facts.into_iter().filter(|(_, value)| !value.is_empty());
     known.map(|(name, value)| (name.to_owned(), value.clone())).collect()
+}
+
+/// The files that the plan names: their hash, and the lines of short ones.
+fn plan_files(run: &Run) -> Facts {
+    let of = |file: &PlanFile| {
+        let hash = format!("sha256 {:.12}, {} bytes", file.sha256, file.bytes);
+        let short = file.text.as_deref().filter(|text| text.len() <= SHOWN_BYTES_MAX);
+        let lines = short.into_iter().flat_map(str::lines).map(|line| line.trim().to_owned());
+        let all: Vec<String> = std::iter::once(hash).chain(lines).collect();
+        (format!("file {}", file.name), all.join(ENTRY_END))
+    };
+    run.header.files.iter().map(of).collect()
+}
+
+/// The facts that both sides have: older dynos recorded no files, and the plan's lines tell of others.
+fn of_both([one, other]: [Facts; 2]) -> [Facts; 2] {
+    let known = |facts: &Facts, of: &Facts| -> Facts {
+        let is_known = |(name, _): &&(String, String)| of.iter().any(|(known, _)| known == name);
+        facts.iter().filter(is_known).cloned().collect()
+    };
+    [known(&one, &other), known(&other, &one)]
 }
 
 /// The plan's lines, and the options that changed it.

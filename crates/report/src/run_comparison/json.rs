@@ -7,7 +7,7 @@ use super::blocks::remarks;
 use super::crashes::CrashRow;
 use super::sides::{Matched, SIDES};
 use super::thresholds::Check;
-use super::{Outcome, Row, RunComparison, conclusion, damaged};
+use super::{Outcome, Row, RunComparison, conclusion, damaged, limits};
 use crate::conclusion::Conclusion;
 use crate::visible::pretty_json;
 
@@ -27,6 +27,7 @@ impl RunComparison<'_, '_> {
             "margin": self.criteria.margin,
             "correction": { "method": "holm", "family": self.family() },
             "compared": self.rows.iter().map(|it| row(self, it)).collect::<Vec<_>>(),
+            "limits": self.sides.matched.iter().filter_map(limit).collect::<Vec<_>>(),
             "crashes": self.crashes.iter().map(crashes).collect::<Vec<_>>(),
             "thresholds": self.checks.iter().map(|it| check(self, it)).collect::<Vec<_>>(),
             "only_on_one_side": self.sides.unmatched,
@@ -60,6 +61,14 @@ fn place(matched: &Matched<'_, '_>) -> Value {
         "clients": matched.clients,
         "rate": matched.rate.map(ToString::to_string),
     })
+}
+
+/// What holds both sides back; `None` where one of them was not asked.
+fn limit(matched: &Matched<'_, '_>) -> Option<Value> {
+    let found = limits::json(matched)?;
+    let mut value = place(matched);
+    value["limit"] = found;
+    Some(value)
 }
 
 fn row(compared: &RunComparison<'_, '_>, row: &Row) -> Value {

@@ -249,18 +249,23 @@ fn pairs<'a>(points: &[Vec<RunPoint<'_, 'a>>; 2]) -> Result<Vec<[&'a str; 2]>, R
     Ok(pairs)
 }
 
-/// A run counts once, and nothing is compared with itself.
+/// A run counts once, and so does a copy of it; nothing is compared with itself.
 fn refuse_same_trials(points: &[Vec<RunPoint<'_, '_>>; 2]) -> Result<(), Refusal> {
     let mut seen: Vec<RunPoint<'_, '_>> = Vec::new();
     for it in points.iter().flatten() {
         let is_same = |other: &RunPoint<'_, '_>| {
-            other.digest.run.folder == it.digest.run.folder
+            other.digest.run.is_same_run(it.digest.run)
                 && other.point.system == it.point.system
                 && other.is_like(*it)
         };
-        if seen.iter().any(is_same) {
-            let folder = it.digest.run.folder.display();
+        if let Some(other) = seen.iter().find(|other| is_same(other)) {
+            let [folder, known] = [it, other].map(|it| it.digest.run.folder.display());
             let system = it.point.system;
+            if it.digest.run.folder != other.digest.run.folder {
+                return Err(Refusal::new(format!(
+                    "{folder} is a copy of {known}, or the other way round: a run counts once; name one of them"
+                )));
+            }
             return Err(Refusal::new(format!(
                 "system {system} of {folder} is named twice: its trials would be compared with themselves"
             )));

@@ -1,7 +1,5 @@
 //! Comparisons of made-up runs, whose figures are known.
 
-use std::path::Path;
-
 use jiff::SignedDuration;
 use measure::TrialStatus;
 use record::Run;
@@ -40,7 +38,7 @@ fn at_rates(folder: &str, rates: &[u64]) -> Run {
         })
         .collect();
     run.header.trials_planned = run.trials.len();
-    run.folder = Path::new("results").join(folder);
+    sample::keep_in(&mut run, folder);
     run
 }
 
@@ -334,11 +332,43 @@ fn comparisons_that_make_no_sense_are_refused() {
     assert!(refusal(&run, &empty).contains("no trial whose load began"));
 }
 
+/// An A/A pair of runs, each of which was named with a copy of it, was told to differ for certain.
+#[test]
+fn a_copy_of_a_run_is_no_second_run() {
+    let run = at_rates("a", &[100, 101]);
+    let mut copy = run.clone();
+    copy.folder = "results/copy".into();
+    let message = refusal(&run, &copy);
+    assert!(message.starts_with("results/copy is a copy of results/a, or"), "{message}");
+}
+
+/// The SQL of two runs differed, and nothing told so.
+#[test]
+fn files_that_a_plan_names_are_compared() {
+    let with = |folder: &str, files: &[(&str, &[u8])]| {
+        let mut run = at_rates(folder, &[100, 101]);
+        run.header.files = record::PlanFile::of(files.iter().copied());
+        run
+    };
+    let before = with("a", &[("q.sql", b"SELECT 1;\nSELECT 2;"), ("p.bin", &[255, 0])]);
+    let after = with("b", &[("q.sql", b"SELECT 1;\nSELECT 3;"), ("p.bin", &[255, 0])]);
+    let value = compared(&before, &after, criteria(&[]));
+    let text = value["differences"].to_string();
+    assert!(text.contains("file q.sql") && !text.contains("p.bin"), "{text}");
+    assert!(text.contains("SELECT 2;") && text.contains("SELECT 3;"), "{text}");
+    assert!(!text.contains("SELECT 1;"), "{text}");
+    // Older dynos recorded no files.
+    let value = compared(&before, &with("c", &[]), criteria(&[]));
+    assert!(!value["differences"].to_string().contains("q.sql"), "{value}");
+    let [before, after] = [before, after].map(|run| crate::PlanText::of(&run));
+    assert_eq!(after.difference(&before).unwrap(), "its file q.sql differs");
+}
+
 #[test]
 fn systems_of_several_are_matched_by_name_or_named() {
     let run = sample::compared();
     let mut renamed = sample::compared();
-    renamed.folder = "results/other".into();
+    sample::keep_in(&mut renamed, "other");
     for trial in &mut renamed.trials {
         trial.header.system += "2";
     }
@@ -375,7 +405,7 @@ fn a_threshold_on_a_figure_that_nobody_has_is_refused() {
 fn costs_of_a_query_are_compared_where_they_are_known() {
     let rename = |name: &str| {
         let mut run = sample::watched();
-        run.folder = Path::new("results").join(name);
+        sample::keep_in(&mut run, name);
         run
     };
     let found = compared(&rename("a"), &rename("b"), criteria(&[]));
@@ -393,7 +423,7 @@ fn the_variance_over_runs_is_split_into_its_levels() {
         for (trial, rate) in run.trials.iter_mut().zip(rates) {
             trial.total.transactions = 10 * rate;
         }
-        run.folder = Path::new("results").join(folder);
+        sample::keep_in(&mut run, folder);
         run
     };
     let baseline =
@@ -619,4 +649,28 @@ fn a_run_of_which_no_trial_can_be_read_is_refused_with_the_damage() {
     let message = refusal(&baseline, &candidate);
     let wanted = "results/b has no trial whose load began: trial.json is damaged: it is missing";
     assert_eq!(message, wanted);
+}
+
+/// Dyno's part of the time for a transaction goes from 4 to 20 %.
+#[test]
+fn shares_of_two_experiments_are_compared() {
+    let with = |folder: &str, client_ns: u64| {
+        let mut run = at_rates(folder, &[100]);
+        run.trials[0].why = Some(sample::experiment(client_ns));
+        run
+    };
+    let (baseline, candidate) = (with("a", 8_000), with("b", 40_000));
+    let limits = &compared(&baseline, &candidate, criteria(&[]))["limits"][0]["limit"];
+    assert_eq!((&limits["baseline"], &limits["candidate"]), (&"latency".into(), &"latency".into()));
+    let shares = limits["shares"].as_array().unwrap();
+    let of = |place: &str| &shares.iter().find(|it| it["place"] == place).unwrap()["change"];
+    let change = of("client_cpu");
+    let bound = |key: &str| change[key].as_f64().unwrap();
+    assert!((bound("value") - 0.16).abs() < 0.01, "{limits:#}");
+    assert!(bound("low_95") < bound("value") && bound("value") < bound("high_95"), "{limits:#}");
+    let sum: f64 = shares.iter().map(|it| it["change"]["value"].as_f64().unwrap()).sum();
+    assert!(sum.abs() < 1e-9, "{limits:#}");
+    // A side without an experiment has nothing to compare.
+    let none = compared(&at_rates("c", &[100]), &candidate, criteria(&[]));
+    assert_eq!(none["limits"].as_array().unwrap().len(), 0);
 }

@@ -2,7 +2,7 @@
 
 use crate::document::{Section, Weight};
 use crate::reading::Reading;
-use crate::{confidence, ending, rules, tables};
+use crate::{confidence, ending, failures, rules, tables};
 
 const IN_AN_OPEN_LOOP: &str = "In an open loop latencies are response times, from when a transaction was meant to start. \
      Service times, from when it did, leave out how long it waited for a client.";
@@ -32,6 +32,11 @@ pub(super) fn section<'d>(reading: &'d Reading<'d>) -> Section<'d> {
                 Weight::Summary,
                 &of("service times, from the actual start"),
                 tables::service(digest, only),
+            )
+            .captioned(
+                Weight::Summary,
+                &of("failures by kind"),
+                failures::by_point(digest, workload),
             );
     }
     section = section
@@ -42,6 +47,9 @@ pub(super) fn section<'d>(reading: &'d Reading<'d>) -> Section<'d> {
         .facts(Weight::Summary, confidence::note(digest).map(str::to_owned));
     if digest.is_open() {
         section = section.note(IN_AN_OPEN_LOOP);
+    }
+    if digest.trials.iter().any(|trial| !failures::of_trial(trial).is_empty()) {
+        section = section.note(failures::NOTE);
     }
     section.note(FIGURES)
 }

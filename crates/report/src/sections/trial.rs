@@ -7,8 +7,8 @@ use crate::number::{bounded, latency, number};
 use crate::plots::over_time;
 use crate::table::Table;
 use crate::{
-    conclusion, confidence, cross_check, finding, generators, member_exits, messages, operations,
-    panels, rules, spans, tables, turns, watch,
+    conclusion, confidence, cross_check, failures, finding, generators, member_exits, messages,
+    operations, panels, rules, spans, tables, turns, watch,
 };
 
 pub(super) fn part<'d>(digest: &'d Digest<'_>, at: usize) -> TrialPart<'d> {
@@ -90,7 +90,7 @@ fn figures<'d>(trial: &Trial<'_>) -> Vec<Block<'d>> {
 /// What happened, what was checked, and what it cost.
 fn events<'d>(trial: &Trial<'_>) -> Vec<Block<'d>> {
     let mut all = Vec::new();
-    all.extend(table("Failures by kind", tables::errors(trial)));
+    all.extend(table("Failures by kind", failures::of_trial(trial)));
     let (outages, caption) = spans::outages(trial);
     all.extend(table(caption, outages));
     all.extend(table("Servers that exited", member_exits::table(trial)));

@@ -77,6 +77,38 @@ fn a_range_without_the_capacity_is_told_plainly() {
     assert!(above.contains("A trial of 6.00 s at 4 clients kept them"), "{above}");
 }
 
+/// It was said that 8 clients broke the bounds, which had kept them once, and so had more.
+#[test]
+fn loads_that_kept_and_broke_the_bounds_are_told_with_both() {
+    let run = sample::sought(20.0 * MS, 1.0, 1_024.0);
+    let digest = Digest::new(&run);
+    let sought = &all(&digest)[0];
+    let (_, broken) = sought.seek.bracket();
+    let told = sought.contradictions(broken.unwrap());
+    assert_eq!(told, " in 1 of 5 probes; 1 of 9 probes with more load kept them");
+    assert_eq!(sought.contradictions(1_024.0), "", "no probe has this load");
+}
+
+#[test]
+fn a_seek_that_ends_early_tells_between_which_loads_the_capacity_lies() {
+    let mut run = sample::sought(20.0 * MS, 1.0, 1_024.0);
+    let is_broken = |it: &record::TrialRecord| {
+        crate::digest::probe::judged(&run, it).is_some_and(|it| !it.is_kept)
+    };
+    let first = run.trials.iter().position(is_broken).unwrap();
+    run.trials.truncate(first + 1);
+    let [low, high] = [first - 1, first].map(|at| run.trials[at].header.clients);
+    let told = told(&run);
+    assert!(
+        told.starts_with("Between ") && told.contains(&format!(", with {low} to {high} clients")),
+        "{told}"
+    );
+    assert!(
+        told.contains(": no probe with less load broke them, and none with more kept them."),
+        "{told}"
+    );
+}
+
 #[test]
 fn an_interrupted_seek_tells_what_is_known() {
     let mut run = sample::sought(20.0 * MS, 1.0, 1_024.0);

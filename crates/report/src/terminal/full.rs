@@ -83,12 +83,17 @@ fn text(content: &Content<'_>, width: Option<usize>) -> String {
     }
 }
 
+/// A text whose further lines, as the message of a server has them, are that far in.
+fn indented(text: &str, spaces: usize) -> String {
+    text.replace('\n', &format!("\n{}", " ".repeat(spaces)))
+}
+
 fn item(Item { head, text, places, .. }: &Item) -> String {
     let head = if head.is_empty() { String::new() } else { format!("{head}: ") };
-    let mut out = format!("- {head}{text}\n");
+    let mut out = format!("- {head}{}\n", indented(text, 2));
     let places: Vec<&String> = places.iter().filter(|place| !place.is_empty()).collect();
     let shown = places.len().min(PLACES_MAX);
-    places[..shown].iter().for_each(|place| out.push_str(&format!("    {place}\n")));
+    places[..shown].iter().for_each(|place| out.push_str(&format!("    {}\n", indented(place, 4))));
     if places.len() > shown {
         let more = places.len() - shown;
         out.push_str(&format!("    and {more} more, all of them in report.md\n"));
@@ -108,6 +113,13 @@ mod tests {
         let run = sample::run();
         let told = full_summary(&Reading::new(&run), None, None);
         assert!(told.ends_with(&format!("\nrecord  {}\n", run.folder.display())), "{told}");
+    }
+
+    #[test]
+    fn a_line_break_of_a_message_keeps_the_indentation() {
+        let place = "at 1 client:\nit broke".to_owned();
+        let item = Item { text: "one\ntwo".to_owned(), places: vec![place], ..Item::default() };
+        assert_eq!(super::item(&item), "- one\n  two\n    at 1 client:\n    it broke\n");
     }
 
     #[test]
@@ -169,6 +181,15 @@ mod tests {
         assert!(text.contains("cut, 0 of 8 trials"), "{text}");
         assert!(text.contains("- Trials are missing"), "{text}");
         assert!(text.contains("- The trial was cut"), "{text}");
+    }
+
+    /// It was told to have taken 350,399 h.
+    #[test]
+    fn a_clock_that_was_set_back_tells_no_time() {
+        let mut run = sample::run();
+        run.ended = Some(run.header.started - jiff::SignedDuration::from_hours(350_400));
+        let text = terminal(&Reading::new(&run));
+        assert!(text.contains("complete, 8 of 8 trials"), "{text}");
     }
 
     #[test]

@@ -17,6 +17,7 @@ fn run(out: &Path) -> (RunWriter, TrialHeader) {
         title: None,
         plan_origin: String::new(),
         plan_text: String::new(),
+        files: Vec::new(),
         command: String::new(),
         started: jiff::Timestamp::UNIX_EPOCH,
         environment: Environment::gather(&[]),

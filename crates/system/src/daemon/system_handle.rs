@@ -1,11 +1,12 @@
 //! A server as the handle of a system of one server.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use super::Daemon;
 use crate::ports::local;
 use crate::running::SystemHandle;
-use crate::{LostMember, MetricsEndpoint, ProgressListener, ServerProcess};
+use crate::{FlushGate, LostMember, MetricsEndpoint, ProgressListener, ServerProcess};
 
 impl Daemon {
     fn role(&self) -> String {
@@ -24,6 +25,10 @@ impl SystemHandle for Daemon {
 
     fn processes(&self) -> Vec<ServerProcess> {
         vec![ServerProcess { role: self.role(), pid: self.pid() }]
+    }
+
+    fn flush_gates(&self) -> Vec<Arc<FlushGate>> {
+        self.recipe.flushes().into_iter().collect()
     }
 
     fn addresses(&self) -> Vec<SocketAddr> {

@@ -31,15 +31,13 @@ fn started(kind: &str, options: &str) -> Running {
 
 #[test]
 fn an_unknown_kind_gets_the_nearest_name() {
-    insta::assert_snapshot!(problems("marriadb", "cpus = \"0\""), @"`marriadb` is not a known system | did you mean `mariadb`? there are sqlite, mariadb, tidb, tidb-cluster, mysql, trpc-echo, grpc-echo, grpc, trpc, tcp, echo, simulated; `dyno systems` explains them");
+    insta::assert_snapshot!(problems("marriadb", "cpus = \"0\""), @"`marriadb` is not a known system | did you mean `mariadb`? there are sqlite, mariadb, tidb, tidb-cluster, postgres, mysql, postgresql, trpc-echo, grpc-echo, grpc, trpc, tcp, echo, simulated; `dyno systems` explains them");
     insta::assert_snapshot!(problems("127.0.0.1:3306", ""), @"`127.0.0.1:3306` is not a known system | say what speaks there: mysql://USER@127.0.0.1:3306/DATABASE for a database, grpc://127.0.0.1:3306/SERVICE/METHOD, trpc://127.0.0.1:3306/SERVICE/METHOD or tcp://127.0.0.1:3306 for a service");
-    insta::assert_snapshot!(problems("oracle", ""), @"`oracle` is not a known system | there are sqlite, mariadb, tidb, tidb-cluster, mysql, trpc-echo, grpc-echo, grpc, trpc, tcp, echo, simulated; `dyno systems` explains them");
-    let not_supported = ["postgres", "postgresql://u@h/d", "https://h/x", "root:pw@h/test"];
+    insta::assert_snapshot!(problems("oracle", ""), @"`oracle` is not a known system | there are sqlite, mariadb, tidb, tidb-cluster, postgres, mysql, postgresql, trpc-echo, grpc-echo, grpc, trpc, tcp, echo, simulated; `dyno systems` explains them");
+    let not_supported = ["https://h/x", "root:pw@h/test"];
     let told = not_supported.map(|kind| problems(kind, ""));
     insta::assert_snapshot!(told.join("\n"), @r"
-    `postgres` is not a known system | PostgreSQL is not supported yet; dyno measures databases with the MySQL protocol and SQLite, and services with gRPC, tRPC and TCP: see `dyno systems`
-    `postgresql://u@h/d` is not a known system | PostgreSQL is not supported yet; dyno measures databases with the MySQL protocol and SQLite, and services with gRPC, tRPC and TCP: see `dyno systems`
-    `https://h/x` is not a known system | HTTP is not supported; dyno measures databases with the MySQL protocol and SQLite, and services with gRPC, tRPC and TCP: see `dyno systems`
+    `https://h/x` is not a known system | HTTP is not supported; dyno measures databases with the MySQL and the PostgreSQL protocol and SQLite, and services with gRPC, tRPC and TCP: see `dyno systems`
     `root:pw@h/test` is not a known system | write the scheme before it, such as mysql://root:pw@h/test
     ");
 }

@@ -13,7 +13,7 @@ use super::server::start_watched;
 use super::{DATABASE, Settings, USER};
 use crate::ask::ask;
 use crate::mysql::PS;
-use crate::options::{self, ARGUMENTS, BINARY, CPUS};
+use crate::options::{self, ARGUMENTS, BINARY, CPUS, HOLD_FLUSHES};
 use crate::ports::local;
 use crate::{Kind, ProgressListener, Running, System};
 
@@ -48,7 +48,7 @@ pub(crate) static KIND: Kind = Kind {
     name: "mariadb",
     summary: "a MariaDB server that dyno starts with temporary data and stops after the run",
     argument: "mariadb",
-    options: &[&PROGRAM, &SETTINGS, &ARGUMENTS, &CPUS, &ACCOUNT, &CONNECT, &PS],
+    options: &[&PROGRAM, &SETTINGS, &ARGUMENTS, &CPUS, &HOLD_FLUSHES, &ACCOUNT, &CONNECT, &PS],
     read,
 };
 
@@ -67,6 +67,7 @@ fn read(options: &Options, folder: &Path) -> Result<Box<dyn System>, Vec<Problem
         arguments: arguments(&mut reader),
         cpus: options::cpus(&mut reader),
         user: reader.text(ACCOUNT.name),
+        flushes: options::flushes(&mut reader),
     };
     let connect = CONNECT.read(&mut reader);
     let protocol = PS.read(&mut reader);

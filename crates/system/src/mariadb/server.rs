@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 
 use anyhow::bail;
 use nix::sched::CpuSet;
@@ -11,7 +12,7 @@ use crate::account::Account;
 use crate::daemon::{Daemon, Recipe, ServerFolder, ignore_progress};
 use crate::mysql::MANAGED;
 use crate::ports::Ports;
-use crate::process::command;
+use crate::process::{FlushGate, command};
 use crate::secret::{ManagedLogin, Secret};
 use crate::{ProgressEvent, ProgressListener};
 
@@ -39,6 +40,8 @@ pub struct Settings {
     /// The account that it runs as, which only root can choose. When not set, root takes `mysql`, or `nobody` without
     /// that.
     pub user: Option<String>,
+    /// What holds its flushes of files, if something is to.
+    pub flushes: Option<Arc<FlushGate>>,
 }
 
 /// Makes a data folder below `scratch` and starts a server on it, on a free port of 127.0.0.1 and a unix socket;
@@ -109,6 +112,10 @@ impl Recipe for MariaDb {
 
     fn cpus(&self) -> Option<CpuSet> {
         self.settings.cpus
+    }
+
+    fn flushes(&self) -> Option<Arc<FlushGate>> {
+        self.settings.flushes.clone()
     }
 
     fn account(&self) -> Option<Account> {

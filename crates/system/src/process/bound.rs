@@ -8,10 +8,10 @@ use nix::errno::Errno;
 use nix::sched::sched_setaffinity;
 use nix::sys::prctl::set_pdeathsig;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
-use nix::sys::signal::Signal;
 use nix::sys::stat::{Mode, umask};
 use nix::unistd::{Gid, Pid, Uid, getpid, getppid, setgid, setgroups, setuid};
 
+use super::flush_gate::{GatePipe, install};
 use super::{Confinement, Ending};
 
 /// The default limit of the kernel for the open files of any process (`fs.nr_open`).
@@ -28,8 +28,10 @@ pub(super) fn spawn(
     ending: Ending,
     group: Pid,
 ) -> io::Result<Child> {
-    let parent = getpid();
+    let (parent, at_death) = (getpid(), ending.at_death());
     let (cpus, files_mask) = (confinement.cpus, confinement.files.mask());
+    let gate = confinement.flushes.as_ref().map(GatePipe::new).transpose()?;
+    let gate_socket = gate.as_ref().map(GatePipe::child);
     let account = confinement.account.as_ref().map(|account| (account.uid, account.gid));
     let prepare = move || {
         if let Some(cpus) = &cpus {
@@ -41,14 +43,17 @@ pub(super) fn spawn(
         if let Some((uid, gid)) = account {
             become_account(uid, gid)?;
         }
-        if ending == Ending::Asked {
-            return Ok(());
-        }
+        let Some(signal) = at_death else {
+            return gate_socket.map_or(Ok(()), install);
+        };
         // Last, because the kernel resets this when the account changes. It does so for a program with file
         // capabilities too, and a program's own children do not inherit it: the guard of the group ends those.
-        set_pdeathsig(Signal::SIGKILL)?;
+        set_pdeathsig(signal)?;
         // The parent may have ended before the call above.
-        if getppid() == parent { Ok(()) } else { Err(Errno::ESRCH.into()) }
+        if getppid() != parent {
+            return Err(Errno::ESRCH.into());
+        }
+        gate_socket.map_or(Ok(()), install)
     };
     command.process_group(group.as_raw());
     #[expect(
@@ -59,7 +64,9 @@ pub(super) fn spawn(
     unsafe {
         command.pre_exec(prepare);
     }
-    command.spawn()
+    let child = command.spawn()?;
+    gate.map_or(Ok(()), GatePipe::serve)?;
+    Ok(child)
 }
 
 /// Changes to an account, without dyno's groups. Root could open as many files as it wants; a server that runs under

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 
-use super::{Confinement, Process};
+use super::{Confinement, Ending, Process};
 
 /// A child process with pipes. It ends when this is dropped, and when dyno ends.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ impl PipedProcess {
         let ((their_input, input), (output, their_output), (errors, their_errors)) =
             (pipe()?, pipe()?, pipe()?);
         command.stdin(their_input).stdout(their_output).stderr(their_errors);
-        let process = Process::start_launcher(command, Confinement::default())?;
+        let process = Process::start_to_end(command, Confinement::default(), Ending::Asked)?;
         Ok((Self(process), Pipes { input, output, errors }))
     }
 

@@ -10,10 +10,10 @@ use nix::sched::CpuSet;
 
 use super::Settings;
 use super::password::demand_password;
-use crate::daemon::{Daemon, Program, Recipe, ServerFolder};
+use crate::daemon::{Daemon, Recipe, ServerFolder};
 use crate::mysql::MANAGED;
 use crate::ports::{Ports, local};
-use crate::process::toolchain_command;
+use crate::process::{Ending, toolchain_command};
 use crate::running::SystemHandle;
 use crate::secret::{ManagedLogin, Secret};
 use crate::{LostMember, MetricsEndpoint, ProgressListener, ServerProcess};
@@ -56,8 +56,8 @@ impl Recipe for TiUp {
         "tiup-playground"
     }
 
-    fn program(&self) -> Program {
-        Program::Launcher
+    fn ending(&self) -> Ending {
+        Ending::Asked
     }
 
     fn command(&self, server_folder: &ServerFolder, ports: Ports) -> Command {

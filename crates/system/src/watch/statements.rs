@@ -93,7 +93,11 @@ impl StatementCounters {
             }
         }
         counters.retain(|_, count| *count > 0);
-        Some(ServerCounts { statements, counters: counters.into_iter().collect() })
+        Some(ServerCounts {
+            statements,
+            row_lock_ns: None,
+            counters: counters.into_iter().collect(),
+        })
     }
 }
 

@@ -6,6 +6,7 @@ use driver::rpc::Slot;
 use engine::ClientHandle;
 use measure::{ErrorClass, Failure, OperationId, OperationKind, Traffic};
 
+use super::metadata::DrawnMetadata;
 use super::payload::Body;
 use crate::transaction_loop::{FailedTransaction, WorkloadClient, transacted};
 
@@ -17,11 +18,27 @@ const RESENDS_MAX: usize = 5;
 pub(super) struct RpcClient {
     slot: Slot,
     body: Body,
+    metadata: DrawnMetadata,
 }
 
 impl RpcClient {
-    pub(super) fn new(slot: Slot, body: Body) -> Self {
-        Self { slot, body }
+    pub(super) fn new(slot: Slot, body: Body, metadata: DrawnMetadata) -> Self {
+        Self { slot, body, metadata }
+    }
+
+    /// Sends the request that was drawn.
+    ///
+    /// # Errors
+    /// The expression that has no value, which has no code; those of the call.
+    #[inline]
+    async fn call(&mut self) -> Result<(), Failure> {
+        let (body, metadata) = match (self.body.bytes(), self.metadata.values()) {
+            (Ok(body), Ok(metadata)) => (body, metadata),
+            (Err(trouble), _) | (_, Err(trouble)) => {
+                return Err(Failure::new(ErrorClass::Server, "", trouble));
+            }
+        };
+        self.slot.call_with(body, metadata).await
     }
 
     /// Waits for the connection.
@@ -56,8 +73,7 @@ impl RpcClient {
                     handle.replaced_idle_connection();
                 }
             }
-            let Ok(body) = self.body.bytes() else { break };
-            match self.slot.call(body).await {
+            match self.call().await {
                 Err(again) if !self.slot.was_begun() => failure = again,
                 result => return result,
             }
@@ -69,20 +85,18 @@ impl RpcClient {
 impl WorkloadClient for RpcClient {
     fn draw(&mut self) {
         self.body.draw();
+        self.metadata.draw();
     }
 
     async fn transact(
         &mut self,
         handle: &mut ClientHandle,
     ) -> Result<OperationId, FailedTransaction> {
-        let result = match self.body.bytes() {
-            Ok(body) => match self.slot.call(body).await {
-                Err(failure) if !self.slot.was_begun() => {
-                    Box::pin(self.call_again(handle, failure)).await
-                }
-                result => result,
-            },
-            Err(trouble) => Err(Failure::new(ErrorClass::Server, "", trouble)),
+        let result = match self.call().await {
+            Err(failure) if !self.slot.was_begun() && failure.key.class != ErrorClass::Server => {
+                Box::pin(self.call_again(handle, failure)).await
+            }
+            result => result,
         };
         transacted(CALL, result)
     }

@@ -9,16 +9,24 @@ use engine::{Clients, Load};
 use measure::{Operation, OperationKind};
 
 use super::client::RpcClient;
+use super::metadata::Metadata;
 use super::payload::Payload;
 use crate::policy::ErrorPolicy;
 use crate::transaction_loop::run_transactions;
+
+/// What the clients of a load send.
+pub(super) struct Requests {
+    pub(super) payload: Payload,
+    pub(super) metadata: Metadata,
+    /// From which they draw.
+    pub(super) seed: u64,
+}
 
 pub(super) struct RpcLoad {
     service: Arc<Service>,
     call: Arc<Call>,
     timeouts: Timeouts,
-    payload: Payload,
-    seed: u64,
+    requests: Requests,
     clients: usize,
     /// Connections that the clients share, at most as many as clients.
     connections: usize,
@@ -30,12 +38,12 @@ impl RpcLoad {
         service: Arc<Service>,
         call: Arc<Call>,
         timeouts: Timeouts,
-        (payload, seed): (Payload, u64),
+        requests: Requests,
         (clients, connections): (usize, usize),
     ) -> Self {
         let name = call.method.as_ref().map_or_else(|| "request".to_owned(), |it| it.name.clone());
         let operations = vec![Operation::new(name, OperationKind::Transaction)];
-        Self { service, call, timeouts, payload, seed, clients, connections, operations }
+        Self { service, call, timeouts, requests, clients, connections, operations }
     }
 
     /// The connection of a client: consecutive clients share one.
@@ -71,12 +79,14 @@ impl Load for RpcLoad {
             client = end;
         }
         let slots = Rc::new(slots);
-        let (payload, seed) = (self.payload.clone(), self.seed);
+        let Requests { payload, metadata, seed } = &self.requests;
+        let (payload, metadata, seed) = (payload.clone(), metadata.clone(), *seed);
         clients.start(move |mut handle| {
             let (connection, slot) = slots[handle.index() - range.start].clone();
             let body = payload.body(handle.index(), seed);
+            let metadata = metadata.of_client(handle.index(), seed);
             async move {
-                let mut client = RpcClient::new(connection.slot(slot), body);
+                let mut client = RpcClient::new(connection.slot(slot), body, metadata);
                 client.connect().await?;
                 run_transactions(&mut handle, &mut client, &ErrorPolicy::ignore_all()).await
             }
@@ -102,10 +112,11 @@ mod tests {
             answer_bytes: 1,
             ..Call::default()
         };
-        let payload = (Payload::Fixed([0].into(), "of zeros"), 1);
+        let payload = Payload::Fixed([0].into(), "of zeros");
+        let requests = Requests { payload, metadata: Metadata::default(), seed: 1 };
         let size = (clients, connections);
         let (service, call) = (Arc::new(service), Arc::new(call));
-        RpcLoad::new(service, call, Timeouts::default(), payload, size)
+        RpcLoad::new(service, call, Timeouts::default(), requests, size)
     }
 
     #[test]

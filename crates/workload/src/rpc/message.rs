@@ -4,11 +4,12 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use driver::rpc::{Schema, SchemaFault, UnaryMethod};
+use driver::rpc::{ContentType, Protocol, Schema, SchemaFault, UnaryMethod};
 use measure::Failure;
-use plan::declared::{Text, text};
+use plan::declared::{Text, Texts, text, texts};
 use plan::{Files, OptionReader};
 
+use super::message_file::{MESSAGES, MessageFile};
 use super::payload::Payload;
 use super::template::{DrawnText, Template};
 use crate::parallel::unsuitable;
@@ -21,8 +22,8 @@ pub(super) const MESSAGE: Text = text(
 );
 pub(super) const PROTO: Text =
     text("proto", "", "`.proto` file of the service; gRPC: server reflection if absent");
-pub(super) const PROTO_PATH: Text =
-    text("proto_path", "", "folders of the imports of `proto`, besides its own");
+pub(super) const PROTO_PATH: Texts =
+    texts("proto_path", "", "folders of the imports of `proto`, besides its own");
 
 pub(super) const UNKNOWN_TYPE: &str =
     "the type of `message` is not known: name the service's `.proto` file with `proto`";
@@ -30,8 +31,14 @@ pub(super) const UNKNOWN_TYPE: &str =
 const SHOWN_CHARACTERS_MAX: usize = 200;
 
 #[derive(Clone, Debug)]
+enum Json {
+    One(Arc<Template>),
+    File(Arc<MessageFile>),
+}
+
+#[derive(Clone, Debug)]
 pub(super) struct JsonMessage {
-    json: Arc<Template>,
+    json: Json,
     /// The types of a `.proto` file; `None` for those that the server tells.
     pub(super) schema: Option<Schema>,
 }
@@ -40,14 +47,19 @@ impl JsonMessage {
     pub(super) fn read(reader: &mut OptionReader<'_>, files: &Files) -> Option<Self> {
         let proto = reader.text(PROTO.name);
         let includes = PROTO_PATH.read_list(reader);
-        let Some(json) = reader.text(MESSAGE.name) else {
-            if proto.is_some() {
-                let help = "write the body of requests in JSON, such as message = \"{}\"";
-                reader.reject(PROTO.name, "`proto` is given, but no `message`", help);
+        let file = MessageFile::read(reader, files);
+        let text = reader.text(MESSAGE.name);
+        let json = match (text, file) {
+            (Some(text), _) => Json::One(Template::read(reader, MESSAGE.name, &text).into()),
+            (None, Some(file)) => Json::File(file.into()),
+            (None, None) => {
+                if proto.is_some() {
+                    let help = "write the body of requests in JSON, such as message = \"{}\"";
+                    reader.reject(PROTO.name, "`proto` is given, but no `message`", help);
+                }
+                return None;
             }
-            return None;
         };
-        let json = Template::read(reader, MESSAGE.name, &json).into();
         let schema = proto.map(|file| read_schema(files, &file, &includes)).transpose();
         let schema = schema.unwrap_or_else(|fault| {
             let help = "correct it, or name the folders of its imports with `proto_path`";
@@ -57,22 +69,44 @@ impl JsonMessage {
         Some(Self { json, schema })
     }
 
-    /// The bodies of requests to a method: encoded here if all are the same, and otherwise checked by a sample.
+    /// The option that gives it.
+    pub(super) fn option(&self) -> &'static str {
+        match self.json {
+            Json::One(_) => MESSAGE.name,
+            Json::File(_) => MESSAGES.name,
+        }
+    }
+
+    /// The bodies of requests that are messages of a file as they stand there: in JSON, for a service that takes them so and
+    /// no type is known.
+    pub(super) fn plain(&self, protocol: Protocol, content_type: ContentType) -> Option<Payload> {
+        let is_plain = protocol == Protocol::Trpc && content_type == ContentType::Json;
+        match &self.json {
+            Json::File(file) if is_plain && self.schema.is_none() => {
+                Some(Payload::Listed(file.texts()))
+            }
+            _ => None,
+        }
+    }
+
+    /// The bodies of requests to a method: encoded here if they are known, and otherwise checked by a sample.
     ///
     /// # Errors
     /// When the message is not of the method's input type.
     pub(super) fn payload(&self, method: UnaryMethod) -> Result<Payload, Failure> {
-        let mut json = DrawnText::new(&self.json, 0, 0);
-        if self.json.draws() == 0 {
-            json.draw();
-            let body = method.request(json.text().map_err(unsuitable)?);
-            let body = body.map_err(|fault| unsuitable(fault.to_string()))?;
+        let template = match &self.json {
+            Json::One(template) => template,
+            Json::File(file) => return file.encoded(&method).map(Payload::Listed),
+        };
+        if let Some(json) = template.fixed() {
+            let body = method.request(json).map_err(|fault| unsuitable(fault.to_string()))?;
             return Ok(Payload::Fixed(body.into(), "of a message in JSON"));
         }
-        let mut sample = DrawnMessage::new(json, method.clone());
+        let mut sample = DrawnText::new(template, 0, 0);
         sample.draw();
-        sample.bytes().map_err(unsuitable)?;
-        Ok(Payload::Message(Arc::clone(&self.json), method))
+        let sample = sample.text().map_err(unsuitable)?;
+        method.request(sample).map_err(|fault| unsuitable(with_message(&fault, sample)))?;
+        Ok(Payload::Message(Arc::clone(template), method))
     }
 }
 
@@ -94,9 +128,12 @@ fn found(folder: &Path, file: &str, includes: &[PathBuf]) -> PathBuf {
 
 impl fmt::Display for JsonMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.json.draws() {
-            0 => write!(f, "a message in JSON"),
-            _ => write!(f, "a message in JSON with {}", self.json.draws_in_words()),
+        match &self.json {
+            Json::File(file) => write!(f, "{} messages of a file", file.len()),
+            Json::One(template) if template.draws() == 0 => write!(f, "a message in JSON"),
+            Json::One(template) => {
+                write!(f, "a message in JSON with {}", template.draws_in_words())
+            }
         }
     }
 }
@@ -117,10 +154,7 @@ impl DrawnMessage {
     pub(super) fn draw(&mut self) {
         self.json.draw();
         self.body = self.json.text().and_then(|json| {
-            self.method.request(json).map_err(|fault| {
-                let shown: String = json.chars().take(SHOWN_CHARACTERS_MAX).collect();
-                format!("{fault}; the message is {shown}")
-            })
+            self.method.drawn_request(json).map_err(|fault| with_message(&fault, json))
         });
     }
 
@@ -133,12 +167,17 @@ impl DrawnMessage {
     }
 }
 
+fn with_message(fault: &SchemaFault, json: &str) -> String {
+    let shown: String = json.chars().take(SHOWN_CHARACTERS_MAX).collect();
+    format!("{fault}; the message is {shown}")
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs;
 
     use driver::Timeouts;
-    use driver::rpc::{Call, ContentType, Method, Protocol, Service};
+    use driver::rpc::{Call, Method, Service};
     use engine::Stop;
     use plan::Options;
 

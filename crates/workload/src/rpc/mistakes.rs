@@ -3,7 +3,7 @@
 use driver::Timeouts;
 use driver::rpc::{Call, Protocol, Service};
 
-use super::message::{JsonMessage, MESSAGE, PROTO, UNKNOWN_TYPE};
+use super::message::{JsonMessage, PROTO, UNKNOWN_TYPE};
 use super::payload::{Payload, TEMPLATE};
 use super::settings::{METADATA, METHOD, NO_METHOD, ONE_SIZE};
 use super::types::unary_method;
@@ -37,7 +37,8 @@ impl Rpc {
         }
         let call = Call { method, ..self.call_of_settings() };
         if let Err(failure) = service.check_call(&call, Timeouts::default()) {
-            let option = if call.metadata.is_empty() { METHOD.name } else { METADATA.name };
+            let has_metadata = !call.metadata.is_empty() || !call.drawn_metadata.is_empty();
+            let option = if has_metadata { METADATA.name } else { METHOD.name };
             tell(option, failure.message.to_string(), "correct it");
         }
         if let Some(message) = &settings.message
@@ -56,14 +57,17 @@ fn check_message(
     service: &Service,
     call: &Call,
 ) -> Result<(), (&'static str, String)> {
+    if message.plain(service.protocol, call.content_type).is_some() {
+        return Ok(());
+    }
     let Some(schema) = &message.schema else {
         // A server of gRPC can tell the types later.
         return match service.protocol {
             Protocol::Grpc => Ok(()),
-            _ => Err((MESSAGE.name, UNKNOWN_TYPE.to_owned())),
+            _ => Err((message.option(), UNKNOWN_TYPE.to_owned())),
         };
     };
     let method = unary_method(schema, call).map_err(|fault| (PROTO.name, fault.to_string()))?;
     let payload = message.payload(method);
-    payload.map(drop).map_err(|failure| (MESSAGE.name, failure.message.to_string()))
+    payload.map(drop).map_err(|failure| (message.option(), failure.message.to_string()))
 }

@@ -5,6 +5,8 @@ mod client;
 mod fuzz;
 mod load;
 mod message;
+mod message_file;
+mod metadata;
 mod mistakes;
 mod payload;
 mod settings;
@@ -13,5 +15,5 @@ mod types;
 mod workload;
 
 pub use mistakes::Mistake;
-pub(crate) use settings::{OPTIONS, TEXTS};
-pub use workload::Rpc;
+pub(crate) use settings::OPTIONS;
+pub use workload::{Request, Rpc};

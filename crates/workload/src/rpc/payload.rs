@@ -8,6 +8,7 @@ use plan::declared::{Number, Text, number_without_default, text};
 use plan::{Files, OptionReader};
 
 use super::message::{DrawnMessage, MESSAGE};
+use super::message_file::{Bodies, ListedBody, MESSAGES};
 use super::template::{DrawnText, Template};
 
 pub(super) const TEXT: Text = text("text", "", "body of requests: a text");
@@ -33,6 +34,8 @@ pub(super) enum Payload {
     Template(Arc<Template>),
     /// A message in JSON that is drawn and encoded for each request.
     Message(Arc<Template>, UnaryMethod),
+    /// One of the messages of a file.
+    Listed(Bodies),
 }
 
 /// The body of one client's current request.
@@ -40,6 +43,7 @@ pub(super) enum Body {
     Fixed(Arc<[u8]>),
     Drawn(Box<DrawnText>),
     Message(Box<DrawnMessage>),
+    Listed(Box<ListedBody>),
 }
 
 impl Payload {
@@ -54,6 +58,7 @@ impl Payload {
                 let json = DrawnText::new(template, index, seed);
                 Body::Message(Box::new(DrawnMessage::new(json, method.clone())))
             }
+            Self::Listed(bodies) => Body::Listed(Box::new(bodies.of_client(index, seed))),
         }
     }
 }
@@ -65,6 +70,7 @@ impl Body {
             Self::Fixed(_) => {}
             Self::Drawn(text) => text.draw(),
             Self::Message(message) => message.draw(),
+            Self::Listed(body) => body.draw(),
         }
     }
 
@@ -78,6 +84,7 @@ impl Body {
             Self::Fixed(body) => Ok(body),
             Self::Drawn(text) => text.text().map(str::as_bytes),
             Self::Message(message) => message.bytes(),
+            Self::Listed(body) => Ok(body.bytes()),
         }
     }
 }
@@ -90,6 +97,7 @@ impl fmt::Display for Payload {
             Self::Message(template, _) => {
                 write!(f, "a message in JSON with {}", template.draws_in_words())
             }
+            Self::Listed(bodies) => write!(f, "{} messages of a file", bodies.len()),
         }
     }
 }
@@ -121,9 +129,12 @@ pub(super) fn read(reader: &mut OptionReader<'_>, files: &Files) -> Payload {
     let template = template.map(|template| Payload::Template(template.into()));
     let mut given = [text, hex, file, template, size].into_iter().flatten();
     let first = given.next();
-    if given.next().is_some() || first.is_some() && reader.is_given(MESSAGE.name) {
-        let names = [TEXT.name, HEX.name, FILE.name, TEMPLATE.name, SIZE.name, MESSAGE.name];
-        let last = names.into_iter().rev().find(|name| reader.is_given(name));
+    let messages = [MESSAGE.name, MESSAGES.name].map(|name| reader.is_given(name));
+    let others = messages.into_iter().filter(|is_given| *is_given).count();
+    if given.next().is_some() || usize::from(first.is_some()) + others > 1 {
+        let names = [TEXT.name, HEX.name, FILE.name, TEMPLATE.name, SIZE.name];
+        let names = names.into_iter().chain([MESSAGE.name, MESSAGES.name]);
+        let last = names.rev().find(|name| reader.is_given(name));
         let message = "several options give the body of requests";
         reader.reject(last.unwrap_or_default(), message, "give one of them");
     }

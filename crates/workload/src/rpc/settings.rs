@@ -3,15 +3,18 @@
 use driver::rpc::{Compression, ContentType, GRPC_ANSWER_BYTES_MAX, Method};
 use net::FixedSizes;
 use plan::declared::{
-    Choice, Number, OptionList, Size, Text, choice, number, number_without_default, text,
+    Choice, Number, OptionList, Size, Text, Texts, choice, number, number_without_default, text,
+    texts,
 };
-use plan::{Files, OptionReader, Options, Problem};
+use plan::{Files, Options, Problem};
 
 use super::message::{self, JsonMessage};
+use super::message_file;
+use super::metadata::Metadata;
 use super::payload::{self, Payload};
 
-/// The sender's name in tRPC requests. With a name of this length, a `SayHello` of "hello" is 122 bytes long, as the
-/// benchmarks of trpc-go have it.
+/// The sender's name in tRPC requests. With a name of this length and without a time-out, a `SayHello` of "hello" is 122
+/// bytes long, as the benchmarks of trpc-go have it.
 const CALLER_DEFAULT: &str = "trpc.client.dyno.caller";
 
 const CONNECTIONS: Number<u64> = number_without_default(
@@ -21,10 +24,11 @@ const CONNECTIONS: Number<u64> = number_without_default(
 );
 pub(super) const METHOD: Text =
     text("method", "", "method to call, as package.Service/Method; the system's if absent");
-pub(super) const METADATA: Text = text(
+pub(super) const METADATA: Texts = texts(
     "metadata",
     "",
-    "keys and values that go with each request, each \"key=value\" or \"key: value\"",
+    "keys and values that go with each request, each \"key=value\" or \"key: value\"; with ${expression} parts as in \
+     `template`",
 );
 const CONTENT_TYPE: Choice<ContentType> = choice(
     "content_type",
@@ -62,6 +66,8 @@ pub(crate) const OPTIONS: OptionList = &[
     &payload::TEMPLATE,
     &payload::SIZE,
     &message::MESSAGE,
+    message_file::OPTIONS[0],
+    message_file::OPTIONS[1],
     &message::PROTO,
     &message::PROTO_PATH,
     &METADATA,
@@ -70,18 +76,6 @@ pub(crate) const OPTIONS: OptionList = &[
     &ANSWER_SIZE,
     &ANSWER_LIMIT,
     &COMPRESSION,
-];
-
-/// The options whose values on a command line are texts as they stand, whatever they would be in a plan: `message={}`.
-pub(crate) const TEXTS: &[&str] = &[
-    METHOD.name,
-    payload::TEXT.name,
-    payload::HEX.name,
-    payload::FILE.name,
-    payload::TEMPLATE.name,
-    message::MESSAGE.name,
-    message::PROTO.name,
-    CALLER.name,
 ];
 
 pub(super) const ONE_SIZE: &str = "requests of this protocol are of one size, and those of `template` may \
@@ -97,7 +91,7 @@ pub(super) struct Settings {
     pub(super) payload: Payload,
     /// In place of `payload`.
     pub(super) message: Option<JsonMessage>,
-    pub(super) metadata: Vec<(String, String)>,
+    pub(super) metadata: Metadata,
     pub(super) content_type: ContentType,
     pub(super) caller: String,
     pub(super) answer_bytes: usize,
@@ -113,7 +107,7 @@ impl Settings {
             method: None,
             payload: Payload::Fixed(vec![0; sizes.request as usize].into(), "of zeros"),
             message: None,
-            metadata: Vec::new(),
+            metadata: Metadata::default(),
             content_type: ContentType::Bytes,
             caller: String::new(),
             answer_bytes: sizes.answer as usize,
@@ -138,7 +132,7 @@ impl Settings {
         }
         let payload = payload::read(&mut reader, files);
         let message = JsonMessage::read(&mut reader, files);
-        let metadata = read_metadata(&mut reader);
+        let metadata = Metadata::read(&mut reader);
         let settings = Self {
             connections,
             method: parsed,
@@ -152,75 +146,5 @@ impl Settings {
             compression: COMPRESSION.read(&mut reader),
         };
         reader.finish().map(|()| settings)
-    }
-}
-
-/// Reads keys and values, each as it is given: commas are part of a value.
-fn read_metadata(reader: &mut OptionReader<'_>) -> Vec<(String, String)> {
-    let given = reader.texts(METADATA.name);
-    let pairs: Vec<_> = given.iter().filter_map(|text| key_and_value(text)).collect();
-    if pairs.len() < given.len() {
-        let message = "`metadata` has a text that is no key and value";
-        reader.reject(METADATA.name, message, "write each as \"key=value\" or \"key: value\"");
-    }
-    for (key, value) in &pairs {
-        // Such as a token, which the record of the run must not have.
-        if plan::names_secret_header(key) {
-            plan::hide(value);
-            let credentials = value.split_once(' ').map(|(_, credentials)| credentials.trim());
-            credentials.into_iter().for_each(plan::hide);
-        }
-    }
-    pairs
-}
-
-/// `key=value`, or `key: value` as HTTP and other clients write it. A name of HTTP has neither mark in it.
-fn key_and_value(text: &str) -> Option<(String, String)> {
-    let mark = text.find(['=', ':'])?;
-    let (key, value) = (text[..mark].trim(), &text[mark + 1..]);
-    let value = if text[mark..].starts_with(':') { value.trim() } else { value };
-    (!key.contains(char::is_whitespace)).then(|| (key.to_owned(), value.to_owned()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn metadata(text: &str) -> Vec<(String, String)> {
-        Settings::read(&Options::parse(text).unwrap(), &Files::of("")).unwrap().metadata
-    }
-
-    #[test]
-    fn values_of_metadata_are_taken_as_they_are() {
-        let text = "metadata = ['baggage=k1=v1,k2=v2', 'user-agent: a (KHTML, like Gecko)', 'x:a=b', 'y= z', 'e=']";
-        let expected = [
-            ("baggage", "k1=v1,k2=v2"),
-            ("user-agent", "a (KHTML, like Gecko)"),
-            ("x", "a=b"),
-            ("y", " z"),
-            ("e", ""),
-        ];
-        assert_eq!(metadata(text), expected.map(|(key, value)| (key.to_owned(), value.to_owned())));
-        assert_eq!(metadata("metadata = 'a: b,c'"), [("a".to_owned(), "b,c".to_owned())]);
-        for wrong in ["metadata = ['x=1', 'y']", "metadata = 'authorization Basic YQ=='"] {
-            let wrong = Options::parse(wrong).unwrap();
-            let problems = Settings::read(&wrong, &Files::of("")).unwrap_err();
-            assert_eq!(problems[0].message, "`metadata` has a text that is no key and value");
-        }
-    }
-
-    #[test]
-    fn credentials_of_a_scheme_are_blanked_alone_too() {
-        metadata("metadata = 'Authorization: Basic dXNlcjpob3JzMw=='");
-        assert_eq!(plan::scrub("it got dXNlcjpob3JzMw=="), "it got ***");
-    }
-
-    #[test]
-    fn a_token_in_the_metadata_is_blanked_in_all_that_is_written() {
-        let text = "metadata = [\"authorization=Bearer hors3-carr1age\", \"trace=visible-value\"]";
-        let settings = Settings::read(&Options::parse(text).unwrap(), &Files::of("")).unwrap();
-        assert_eq!(settings.metadata[0].1, "Bearer hors3-carr1age");
-        let clean = plan::scrub(&format!("{text}; the server refused Bearer hors3-carr1age"));
-        assert!(!clean.contains("carr1age") && clean.contains("visible-value"), "{clean}");
     }
 }

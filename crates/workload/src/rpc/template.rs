@@ -77,6 +77,15 @@ impl Template {
         Ok(Self { option, parts })
     }
 
+    /// The text, if it has no parts.
+    pub(super) fn fixed(&self) -> Option<&str> {
+        match self.parts.as_slice() {
+            [] => Some(""),
+            [Part::Text(text)] => Some(text),
+            _ => None,
+        }
+    }
+
     pub(super) fn draws(&self) -> usize {
         self.parts.iter().filter(|part| !matches!(part, Part::Text(_))).count()
     }
@@ -153,7 +162,11 @@ pub(super) struct DrawnText {
 impl DrawnText {
     /// The texts of client `index` of a load whose clients draw from this seed.
     pub(super) fn new(template: &Arc<Template>, index: usize, seed: u64) -> Self {
-        let random = Random::of_part(seed, &[index as u64]);
+        Self::with_random(template, index, Random::of_part(seed, &[index as u64]))
+    }
+
+    /// The texts of client `index`, which draws from these numbers.
+    pub(super) fn with_random(template: &Arc<Template>, index: usize, random: Random) -> Self {
         // The first draw makes it request 0.
         let slots = vec![Cell::Int(index as i64), Cell::Int(-1)];
         let variables = Variables { slots, random };

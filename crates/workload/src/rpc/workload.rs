@@ -9,12 +9,20 @@ use measure::Failure;
 use net::FixedSizes;
 use plan::{Files, Problem, WorkloadPlan};
 
-use super::load::RpcLoad;
+use super::load::{Requests, RpcLoad};
 use super::payload::Payload;
 use super::settings::{NO_METHOD, ONE_SIZE, Settings};
 use super::types::ReflectedTypes;
 use crate::LoadKey;
 use crate::parallel::unsuitable;
+
+/// What one call sends.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Request {
+    pub body: Vec<u8>,
+    /// The values of the metadata that is drawn, in the order of its keys.
+    pub metadata: Vec<String>,
+}
 
 /// Calls of an RPC service, with checked options.
 #[derive(Clone, Debug)]
@@ -44,7 +52,7 @@ impl Rpc {
     }
 
     pub fn describe(&self) -> String {
-        let Settings { connections, method, payload, message, .. } = &self.settings;
+        let Settings { connections, method, payload, message, metadata, .. } = &self.settings;
         let method = method.as_ref().map_or_else(String::new, |method| format!("{method}, "));
         let connections = match connections {
             Some(1) => "1 connection for all clients".to_owned(),
@@ -55,7 +63,7 @@ impl Rpc {
             Some(message) => message.to_string(),
             None => payload.to_string(),
         };
-        format!("{method}bodies of {payload}, {connections}")
+        format!("{method}bodies of {payload}{metadata}, {connections}")
     }
 
     pub fn connections(&self, clients: usize) -> usize {
@@ -100,7 +108,8 @@ impl Rpc {
         let settings = &self.settings;
         Call {
             method: None,
-            metadata: settings.metadata.clone(),
+            metadata: settings.metadata.fixed.clone(),
+            drawn_metadata: settings.metadata.samples(),
             content_type: settings.content_type,
             caller: settings.caller.clone(),
             answer_bytes: settings.answer_bytes,
@@ -109,27 +118,31 @@ impl Rpc {
         }
     }
 
-    /// The bodies of the first requests of so many clients, each empty when an expression of it has no value; one body if
-    /// all are the same.
+    /// The first requests of so many clients, each empty when an expression of it has no value; one if all are the same.
     ///
     /// # Errors
     /// When the method is a streaming one, or a message in JSON is not of its type; when a stop was requested while
     /// the server was asked for that.
-    pub fn bodies(
+    pub fn requests(
         &self,
         (service, call): (&Service, &Call),
         clients: usize,
         timeouts: Timeouts,
         stop: &Stop,
-    ) -> Result<Vec<Vec<u8>>, Failure> {
+    ) -> Result<Vec<Request>, Failure> {
         let payload = self.payload((service, call), timeouts, stop)?;
-        let clients = if matches!(payload, Payload::Fixed(..)) { 1 } else { clients };
-        let body = |client| {
+        let is_one = matches!(payload, Payload::Fixed(..)) && call.drawn_metadata.is_empty();
+        let request = |client| {
             let mut body = payload.body(client, 0);
+            let mut metadata = self.settings.metadata.of_client(client, 0);
             body.draw();
-            body.bytes().map(<[u8]>::to_vec).unwrap_or_default()
+            metadata.draw();
+            Request {
+                body: body.bytes().map(<[u8]>::to_vec).unwrap_or_default(),
+                metadata: metadata.values().map(<[String]>::to_vec).unwrap_or_default(),
+            }
         };
-        Ok((0..clients).map(body).collect())
+        Ok((0..if is_one { 1 } else { clients }).map(request).collect())
     }
 
     /// The bodies of a load's requests.
@@ -141,6 +154,9 @@ impl Rpc {
     ) -> Result<Payload, Failure> {
         match &self.settings.message {
             Some(message) => {
+                if let Some(payload) = message.plain(service.protocol, call.content_type) {
+                    return Ok(payload);
+                }
                 message.payload(self.types.method_of(message, (service, call), timeouts, stop)?)
             }
             None => {
@@ -153,7 +169,7 @@ impl Rpc {
     /// The load of one trial on data of this seed.
     ///
     /// # Errors
-    /// As those of [`Rpc::call`] and [`Rpc::body`].
+    /// As those of [`Rpc::call`] and [`Rpc::requests`].
     pub fn load(
         &self,
         service: &Service,
@@ -161,7 +177,7 @@ impl Rpc {
         (seed, load_key): (u64, LoadKey),
         stop: &Stop,
     ) -> Result<Box<dyn Load>, Failure> {
-        let clients = load_key.clients;
+        let (clients, settings) = (load_key.clients, &self.settings);
         let call = self.call(service)?;
         service.check_call(&call, timeouts)?;
         let payload = self.payload((service, &call), timeouts, stop)?;
@@ -169,7 +185,11 @@ impl Rpc {
             Arc::new(service.clone()),
             Arc::new(call),
             timeouts,
-            (payload, load_key.client_seed(seed)),
+            Requests {
+                payload,
+                metadata: settings.metadata.clone(),
+                seed: load_key.client_seed(seed),
+            },
             (clients, self.connections(clients)),
         )))
     }

@@ -215,7 +215,6 @@ async fn make_ready(
     statement: &Statement,
     dialect: &Dialect,
 ) -> Result<SessionStatement, Failure> {
-    let text = statement.text.marked();
     let is_plain = statement.parameters.is_empty();
     Ok(match statement.verb {
         Verb::Begin if transaction.writes() => {
@@ -224,9 +223,9 @@ async fn make_ready(
         Verb::Begin => SessionStatement::Text(dialect.begin_read.to_owned()),
         Verb::End => SessionStatement::Text("COMMIT".to_owned()),
         Verb::BeginAs | Verb::Commit | Verb::Rollback | Verb::Other if is_plain => {
-            SessionStatement::Text(text)
+            SessionStatement::Text(statement.text.marked())
         }
-        _ => SessionStatement::Prepared(session.prepare(&text).await?),
+        _ => SessionStatement::Prepared(session.prepare_pieces(&statement.text.pieces()).await?),
     })
 }
 

@@ -11,12 +11,18 @@ pub(super) enum Item {
     Statement(Text),
 }
 
-/// Splits a file.
+/// Splits a file. A text in quotes is that of standard SQL; a file that is none in this way may be one where a backslash
+/// takes the meaning of a quote away, as MySQL reads it.
 ///
 /// # Errors
-/// Unterminated quotes and comments, and `?`, which dyno reserves for parameters.
+/// Unterminated quotes and comments.
 pub(super) fn split(text: &str) -> Result<Vec<Item>, Diagnostic> {
-    let mut scanner = Scanner { rest: text, line: 1 };
+    let text = text.trim_start_matches('\u{feff}');
+    split_with(text, false).or_else(|diagnostic| split_with(text, true).map_err(|_| diagnostic))
+}
+
+fn split_with(text: &str, escapes: bool) -> Result<Vec<Item>, Diagnostic> {
+    let mut scanner = Scanner { rest: text, line: 1, escapes };
     let mut items = Vec::new();
     loop {
         scanner.skip_blank()?;
@@ -34,6 +40,8 @@ pub(super) fn split(text: &str) -> Result<Vec<Item>, Diagnostic> {
 struct Scanner<'a> {
     rest: &'a str,
     line: usize,
+    /// Whether a backslash within quotes takes the next character with it.
+    escapes: bool,
 }
 
 impl<'a> Scanner<'a> {
@@ -60,7 +68,7 @@ impl<'a> Scanner<'a> {
         loop {
             let blank = self.rest.len() - self.rest.trim_start().len();
             self.take(blank);
-            if self.rest.starts_with("--") {
+            if self.rest.starts_with("--") || self.rest.starts_with('#') {
                 self.take_line();
             } else if self.rest.starts_with("/*") && !self.rest.starts_with("/*!") {
                 self.block_comment()?;
@@ -107,15 +115,26 @@ impl<'a> Scanner<'a> {
                     self.take(1);
                     break;
                 }
-                '\'' | '"' | '`' => statement.push(self.quoted(next)?),
+                '\'' | '"' | '`' => {
+                    let escapes = self.escapes || next == '\'' && statement.ends_with_escape_mark();
+                    statement.push(self.quoted(next, escapes)?);
+                }
+                '$' if let Some(tag) = dollar_tag(self.rest)
+                    && !statement.ends_in_name() =>
+                {
+                    statement.push(self.dollar_quoted(tag)?);
+                }
                 '-' if self.rest.starts_with("--") => {
+                    self.take_line();
+                }
+                '#' if !self.rest[1..].starts_with(['>', '-']) => {
                     self.take_line();
                 }
                 '/' if self.rest.starts_with("/*") => statement.push(self.block_comment()?),
                 ':' => self.colon(&mut statement),
                 '?' => {
-                    let help = "write parameters as :name, and draw them with \\set";
-                    return Err(Diagnostic::new(line, "`?` outside of quotes", help));
+                    statement.has_question = true;
+                    statement.push(self.take(1));
                 }
                 '\\' => {
                     if let Some(diagnostic) = self.command_within(self.rest, line) {
@@ -147,11 +166,27 @@ impl<'a> Scanner<'a> {
     }
 
     /// Text in quotes; a doubled quote inside is read as two adjacent texts.
-    fn quoted(&mut self, quote: char) -> Result<&'a str, Diagnostic> {
+    fn quoted(&mut self, quote: char, escapes: bool) -> Result<&'a str, Diagnostic> {
         let line = self.line;
-        self.take_through(1, quote.encode_utf8(&mut [0; 4])).ok_or_else(|| {
+        let has_escapes = escapes && quote != '`';
+        let mut is_escaped = false;
+        let end = self.rest.char_indices().skip(1).find(|(_, letter)| {
+            let ends = !is_escaped && *letter == quote;
+            is_escaped = has_escapes && !is_escaped && *letter == '\\';
+            ends
+        });
+        end.map(|(at, _)| self.take(at + 1)).ok_or_else(|| {
             let help = format!("end it with {quote}; within it, write {quote}{quote}");
             Diagnostic::new(line, format!("a text that begins with {quote} does not end"), help)
+        })
+    }
+
+    /// A text between two equal tags, such as `$$` or `$body$`, in which nothing has a meaning.
+    fn dollar_quoted(&mut self, tag: &str) -> Result<&'a str, Diagnostic> {
+        let line = self.line;
+        self.take_through(tag.len(), tag).ok_or_else(|| {
+            let message = format!("a text that begins with {tag} does not end");
+            Diagnostic::new(line, message, format!("end it with {tag}"))
         })
     }
 
@@ -173,4 +208,11 @@ impl<'a> Scanner<'a> {
             statement.push(self.take(1));
         }
     }
+}
+
+/// The tag of a text between dollars that begins here; `$1` is none.
+fn dollar_tag(text: &str) -> Option<&str> {
+    let name = name_length(text.get(1..)?);
+    let is_tag = text.get(1 + name..)?.starts_with('$');
+    is_tag.then(|| &text[..name + 2])
 }

@@ -8,17 +8,35 @@ pub(super) struct Text {
     /// The text before, between and after the parameters: one part more than there are parameters.
     parts: Vec<String>,
     pub(super) parameters: Vec<(String, usize)>,
+    /// Whether a `?` is outside of quotes, which only some systems have as an operator.
+    pub(super) has_question: bool,
 }
 
 impl Text {
     pub(super) fn new(line: usize) -> Self {
-        Self { line, parts: vec![String::new()], parameters: Vec::new() }
+        Self { line, parts: vec![String::new()], parameters: Vec::new(), has_question: false }
     }
 
     pub(super) fn push(&mut self, text: &str) {
         if let Some(last) = self.parts.last_mut() {
             last.push_str(text);
         }
+    }
+
+    fn last_letters(&self) -> impl Iterator<Item = char> {
+        self.parts.last().map_or("", String::as_str).chars().rev()
+    }
+
+    /// Whether what follows would belong to a name.
+    pub(super) fn ends_in_name(&self) -> bool {
+        self.last_letters().next().is_some_and(|last| last.is_alphanumeric() || last == '_')
+    }
+
+    /// Whether a text that follows has backslashes with a meaning: `E'...'`.
+    pub(super) fn ends_with_escape_mark(&self) -> bool {
+        let mut letters = self.last_letters();
+        let is_mark = letters.next().is_some_and(|last| last.eq_ignore_ascii_case(&'e'));
+        is_mark && letters.next().is_none_or(|before| !(before.is_alphanumeric() || before == '_'))
     }
 
     pub(super) fn parameter(&mut self, name: &str, line: usize) {
@@ -42,9 +60,21 @@ impl Text {
         text.trim().to_owned()
     }
 
-    /// The statement with `?` for each parameter.
+    /// The statement with `?` for each parameter, to be looked at.
     pub(super) fn marked(&self) -> String {
         self.fill(|_| "?".to_owned())
+    }
+
+    /// The pieces of the statement between its parameters.
+    pub(super) fn pieces(&self) -> Vec<&str> {
+        let mut pieces: Vec<&str> = self.parts.iter().map(String::as_str).collect();
+        if let Some(first) = pieces.first_mut() {
+            *first = first.trim_start();
+        }
+        if let Some(last) = pieces.last_mut() {
+            *last = last.trim_end();
+        }
+        pieces
     }
 
     pub(super) fn verb(&self) -> Verb {

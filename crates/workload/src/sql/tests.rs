@@ -27,6 +27,35 @@ fn sql_of(script: &Script, transaction: usize) -> Vec<String> {
     statements.iter().map(|one| one.text.fill(|i| format!("<{i}>"))).collect()
 }
 
+#[test]
+fn files_for_mysql_may_have_a_byte_order_mark_escaped_quotes_and_comments_after_a_hash() {
+    let text = "\u{feff}# it's; a comment\nSELECT 'it\\'s ?;', :client_id; # the ; end\nSELECT 2 # ?\n, 3;\n";
+    let script = script(text).unwrap();
+    let sql = sql_of(&script, 0);
+    let words: Vec<String> =
+        sql.iter().map(|one| one.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    assert_eq!(words, ["SELECT 'it\\'s ?;', <0>", "SELECT 2 , 3"]);
+    let standard = super::tests::script("SELECT 'C:\\'; SELECT 'D:\\';").unwrap();
+    assert_eq!(sql_of(&standard, 0), ["SELECT 'C:\\'", "SELECT 'D:\\'"]);
+}
+
+#[test]
+fn texts_and_operators_of_postgresql_are_read_whole() {
+    let text = "SELECT E'it\\'s :a;', $$ :b; ' $$, $x$ $$; $x$, c ? 'k', c #>> '{a,b}', :client_id::int;\n\
+                SELECT a$b$c, 'E', te'x\\';";
+    let script = script(text).unwrap();
+    let transaction = &script.transactions[0].statements;
+    let pieces: Vec<Vec<&str>> = transaction.iter().map(|one| one.text.pieces()).collect();
+    let first = "SELECT E'it\\'s :a;', $$ :b; ' $$, $x$ $$; $x$, c ? 'k', c #>> '{a,b}', ";
+    assert_eq!(pieces, [vec![first, "::int"], vec!["SELECT a$b$c, 'E', te'x\\'"]]);
+    assert!(transaction[0].text.has_question && !transaction[1].text.has_question);
+    let endless = super::tests::script("SELECT $a$ $b$;").map(drop).unwrap_err();
+    assert!(
+        format!("{endless:?}").contains("a text that begins with $a$ does not end"),
+        "{endless:?}"
+    );
+}
+
 /// TPC-B as in pgbench's manual.
 const TPC_B: &str = r"
 \set scale 10
@@ -125,7 +154,6 @@ fn errors_show_their_line_and_the_nearest_spelling() {
         "\\set id\nSELECT 1;",
         "\\set n 1\n\\set m n + 1\nSELECT 1;",
         "SELECT 'abc;\n",
-        "SELECT ?;",
         "SELECT 1\n\\set a 1\n",
         "SELECT 1;\n\\transaction two\nSELECT 2;",
         "\\transaction\nSELECT 1;",

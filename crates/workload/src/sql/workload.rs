@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use driver::{Datum, Isolation};
+use driver::{Datum, Dialect, Isolation};
 use engine::Load;
 use measure::Failure;
-use plan::declared::{OptionList, Text, text};
+use plan::declared::{OptionList, Texts, texts};
 use plan::{Existing, Files, OptionReader, Options, Problem};
 
 use super::client::SqlLoad;
@@ -21,7 +21,7 @@ use crate::session::{ISOLATION, check_isolation};
 use crate::shared::SharedLoad;
 use crate::{Workload, WorkloadContext};
 
-const VARIABLES: Text = text(
+const VARIABLES: Texts = texts(
     "variables",
     "",
     "values that go before \\set at the head of the file, such as { n = 1000 }",
@@ -47,6 +47,21 @@ pub(super) struct Mix {
     /// For each transaction: the sum of the shares up to and including it; the last is 1.
     pub(super) cumulative: Vec<f64>,
     pub(super) slots: Slots,
+}
+
+impl Mix {
+    /// Refuses `?` outside of quotes where it is no operator: there it would be taken for a parameter.
+    fn demand_operators(&self, dialect: &Dialect) -> Result<(), Failure> {
+        let statements = self.transactions.iter().flat_map(|transaction| &transaction.statements);
+        let mut asking = statements.filter(|statement| statement.text.has_question);
+        match asking.next().filter(|_| !dialect.has_question_operators) {
+            None => Ok(()),
+            Some(statement) => Err(unsuitable(format!(
+                "{}: `?` outside of quotes is no operator here; write parameters as :name, and draw them with \\set",
+                statement.place
+            ))),
+        }
+    }
 }
 
 /// A file of the plan: `path` or `path@weight`.
@@ -342,6 +357,7 @@ impl Workload for SqlWorkload {
 
     /// Each statement of `\verify` must return a row whose first value is true: neither 0 nor NULL.
     fn verify(&self, context: &WorkloadContext<'_>) -> Result<(), Failure> {
+        self.shared.demand_operators(context.target.dialect())?;
         if self.verify.is_empty() {
             return Ok(());
         }

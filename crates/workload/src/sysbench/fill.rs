@@ -10,7 +10,7 @@ use super::rows::{COLUMNS, Row, RowGenerator};
 use super::schema;
 use super::settings::Settings;
 use crate::loading::Batch;
-use crate::parallel::parallel_for_batches;
+use crate::parallel::{parallel_for_batches, workers, workers_for_small_tables};
 use crate::random::Draw;
 use crate::{LoadProgress, WorkloadContext};
 
@@ -55,11 +55,21 @@ pub(super) fn fill(
         progress: context.progress.clone(),
     });
     context.progress.begin(stage(tables), rows * tables.len() as u64);
-    parallel_for_batches(context, batches.count(), move |session, number| {
-        let (table, ids) = batches.batch(number);
-        let fill_job = Arc::clone(&fill_job);
-        Box::pin(async move { fill_job.load(session, table, ids).await })
-    })
+    parallel_for_batches(
+        context,
+        sessions(context, rows),
+        batches.count(),
+        move |session, number| {
+            let (table, ids) = batches.batch(number);
+            let fill_job = Arc::clone(&fill_job);
+            Box::pin(async move { fill_job.load(session, table, ids).await })
+        },
+    )
+}
+
+/// How many sessions make tables of so many rows.
+pub(super) fn sessions(context: &WorkloadContext<'_>, rows: u64) -> usize {
+    if rows < BATCH_ROWS { workers_for_small_tables(context) } else { workers(context) }
 }
 
 fn stage(tables: &[u64]) -> String {

@@ -29,16 +29,9 @@ pub(super) fn existing(context: &WorkloadContext<'_>, tables: u64) -> Result<Vec
 /// # Errors
 /// The server's error.
 pub(super) fn beside(context: &WorkloadContext<'_>, tables: u64) -> Result<u64, Failure> {
-    let list_columns = context.target.dialect().list_columns;
-    parallel::on_session(context, async move |session| {
-        for more in 0..BESIDE_MAX {
-            let name = schema::name(tables + more + 1);
-            if parallel::columns(session, list_columns, &name).await?.is_empty() {
-                return Ok(more);
-            }
-        }
-        Ok(BESIDE_MAX)
-    })
+    let next = (1..=BESIDE_MAX).map(|more| schema::name(tables + more)).collect();
+    let there = tables::existing(context, next)?;
+    Ok(there.iter().zip(0..).take_while(|(place, wanted)| **place == *wanted).count() as u64)
 }
 
 /// The note that more tables exist than are used.

@@ -106,6 +106,10 @@ impl Tables for Oltp {
         schema::create_table(table, &self.settings, context.target.dialect())
     }
 
+    fn sessions(&self, context: &WorkloadContext<'_>) -> usize {
+        fill::sessions(context, self.settings.table_size)
+    }
+
     fn fill(&self, context: &WorkloadContext<'_>, tables: &[u64]) -> Result<(), Failure> {
         if self.script.starts_empty(&self.settings) {
             return Ok(());
@@ -114,7 +118,9 @@ impl Tables for Oltp {
     }
 
     fn finish(&self, table: u64, dialect: &Dialect) -> Vec<String> {
-        schema::indexes(table, &self.settings, dialect)
+        let numbered = dialect.number_after_load(&schema::name(table), "id");
+        let indexes = schema::indexes(table, &self.settings, dialect);
+        indexes.into_iter().chain(numbered.filter(|_| self.settings.auto_inc)).collect()
     }
 
     fn check(&self, context: &WorkloadContext<'_>, tables: &[u64]) -> Result<(), Failure> {

@@ -1,6 +1,8 @@
 //! Creates and fills tables: checks existing tables first, loads rows on several sessions, and drops tables that
 //! it could not finish.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use driver::Dialect;
 use measure::Failure;
 use plan::Existing;
@@ -9,7 +11,7 @@ use super::created_tables::CreatedTables;
 use super::inspection::{self, WORKLOAD};
 use super::schema;
 use crate::created::around;
-use crate::parallel::{interrupted, on_session};
+use crate::parallel::{parallel_for, run_all, workers_for_small_tables};
 use crate::removal::{self, take_away};
 use crate::{WorkloadContext, tables};
 
@@ -21,6 +23,11 @@ pub(super) trait Tables: Send + Sync {
     /// # Errors
     /// If the system does not support such a table.
     fn create(&self, context: &WorkloadContext<'_>, table: u64) -> Result<String, Failure>;
+
+    /// How many sessions make the tables.
+    fn sessions(&self, context: &WorkloadContext<'_>) -> usize {
+        workers_for_small_tables(context)
+    }
 
     /// Adds the rows to new tables.
     ///
@@ -145,18 +152,35 @@ fn create_and_fill(
     creates: &[String],
     created: &mut Vec<u64>,
 ) -> Result<(), Failure> {
-    for &table in tables {
-        if context.stop.is_asked() {
-            return Err(interrupted());
-        }
-        let create = creates[(table - 1) as usize].clone();
-        let made = on_session(context, async move |session| session.run(&create).await);
-        // A statement that was interrupted may have made it all the same.
-        if made.is_ok() || context.stop.is_asked() {
-            created.push(table);
-        }
-        made?;
-    }
+    let creates: Vec<_> =
+        tables.iter().map(|table| (*table, creates[(*table - 1) as usize].clone())).collect();
+    context.progress.begin("creating tables", creates.len() as u64);
+    let progress = context.progress.clone();
+    let made = Arc::new(Mutex::new(Vec::new()));
+    let making = Arc::clone(&made);
+    let done = parallel_for(
+        context,
+        wanted.sessions(context),
+        creates.len() as u64,
+        move |session, job| {
+            let (table, create) = creates[job as usize].clone();
+            let (making, progress) = (Arc::clone(&making), progress.clone());
+            Box::pin(async move {
+                let lock = || making.lock().unwrap_or_else(PoisonError::into_inner);
+                // A statement whose answer is not heard may have made it all the same.
+                lock().push(table);
+                let made = run_all(session, &[create]).await;
+                if made.as_ref().is_err_and(|failure| !failure.key.class.breaks_connection()) {
+                    lock().retain(|other| *other != table);
+                }
+                progress.advance(1);
+                made
+            })
+        },
+    );
+    created.append(&mut made.lock().unwrap_or_else(PoisonError::into_inner));
+    created.sort_unstable();
+    done?;
     wanted.fill(context, tables)?;
     finish(context, wanted, tables)
 }
@@ -173,7 +197,7 @@ fn finish(
         statements.extend(dialect.analyze(&schema::name(table)));
         statements
     });
-    tables::finish(context, statements.collect())
+    tables::finish(context, wanted.sessions(context), statements.collect())
 }
 
 pub(super) fn drop_tables(context: &WorkloadContext<'_>, tables: &[u64]) -> Result<(), Failure> {

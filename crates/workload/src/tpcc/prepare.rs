@@ -1,5 +1,6 @@
 //! Creates the nine tables or reuses existing ones, and drops them.
 
+use driver::Isolation;
 use measure::Failure;
 use plan::Existing;
 
@@ -10,7 +11,7 @@ use super::verify::{verify_shape, verify_warehouses};
 use crate::WorkloadContext;
 use crate::created::{CreatedDatabases, around};
 use crate::parallel::{
-    already_there, interrupted, matching, on_session, run_all, subject, unsuitable,
+    already_there, interrupted, matching, on_session, run_all, subject, unsuitable, workers,
 };
 use crate::removal::{drop_tables, take_away};
 use crate::session::check_isolation;
@@ -24,6 +25,12 @@ pub(super) fn prepare(
 ) -> Result<(), Failure> {
     check_isolation(context.target, settings.isolation)?;
     let dialect = context.target.dialect();
+    if settings.isolation.is_none() && dialect.default_isolation == Isolation::ReadCommitted {
+        context.progress.note(
+            "clients have the system's default isolation level, read-committed, which is lower than clause 3.4 requires; \
+             `-o isolation=repeatable-read` or `serializable` keeps it",
+        );
+    }
     let creates = Table::ALL
         .iter()
         .map(|table| create_table(*table, settings, dialect))
@@ -120,7 +127,7 @@ fn finish(context: &WorkloadContext<'_>) -> Result<(), Failure> {
         statements.extend(dialect.analyze(table.name()));
         statements
     });
-    tables::finish(context, statements.collect())
+    tables::finish(context, workers(context), statements.collect())
 }
 
 /// The names of tables, each before the tables that its foreign keys refer to.

@@ -265,13 +265,13 @@ pub(super) fn create_table(
     settings: &Settings,
     dialect: &Dialect,
 ) -> Result<String, Failure> {
-    if settings.partitions > 1 && !dialect.has_hash_partitions {
-        return Err(unsuitable("partitions: this system has no partitions; leave it out"));
-    }
     let columns = table.columns().iter().map(|(name, kind)| {
         format!("{name} {}", if *kind == TIMESTAMP { dialect.timestamp } else { kind })
     });
     let mut parts: Vec<String> = columns.collect();
+    if settings.primary_key && table == History {
+        parts.extend(history_key(dialect));
+    }
     parts.extend(
         table.key().map(|key| format!("PRIMARY KEY ({key}){}", dialect.clustered_key_hint)),
     );
@@ -279,13 +279,26 @@ pub(super) fn create_table(
         let keys = table.foreign_keys().iter();
         parts.extend(keys.map(|(of, to)| format!("FOREIGN KEY ({of}) REFERENCES {to}")));
     }
-    let mut text = format!("CREATE TABLE {} ({})", table.name(), parts.join(", "));
-    if settings.partitions > 1
-        && let Some(column) = table.partition_column()
-    {
-        text += &format!(" PARTITION BY HASH ({column}) PARTITIONS {}", settings.partitions);
+    let text = format!("CREATE TABLE {} ({})", table.name(), parts.join(", "));
+    match table.partition_column().filter(|_| settings.partitions > 1) {
+        Some(column) => dialect
+            .partitioned(&text, table.name(), (column, settings.partitions))
+            .ok_or_else(|| unsuitable("partitions: this system has no partitions; leave it out")),
+        None => Ok(text),
     }
-    Ok(text)
+}
+
+/// The key of HISTORY on servers that want one in every table: a number of its own, which no statement names. The
+/// column of the partitions has to be in it.
+fn history_key(dialect: &Dialect) -> Vec<String> {
+    match dialect.auto_increment_column {
+        // INTEGER ends at 2,147,483,647.
+        Some(kind) => vec![
+            format!("h_id {}", kind.replace("INTEGER", "BIGINT").replace("SERIAL", "BIGSERIAL")),
+            "PRIMARY KEY (h_id, h_w_id)".to_owned(),
+        ],
+        None => vec![format!("h_id {}", dialect.auto_increment_key)],
+    }
 }
 
 /// The indexes of a table, created after its rows are loaded.

@@ -2,7 +2,7 @@
 
 use driver::Isolation;
 use plan::OptionReader;
-use plan::declared::{Flag, Number, OptionList, Text, flag, number, text};
+use plan::declared::{Flag, Number, OptionList, Texts, flag, number, texts};
 
 use super::deck::{Mix, TYPES};
 use crate::policy::{ErrorPolicy, IGNORE_ERRORS, TRANSIENT_ERRORS};
@@ -22,7 +22,12 @@ const PARTITIONS: Number<u64> = number(
 );
 const FOREIGN_KEYS: Flag =
     flag("foreign_keys", false, "tables have the foreign keys of clause 1.3");
-const MIX: Text = text(
+const PRIMARY_KEY: Flag = flag(
+    "primary_key",
+    false,
+    "history has a primary key of its own (h_id), for servers that want one in every table; clause 1.4 asks for none",
+);
+const MIX: Texts = texts(
     "mix",
     "deck",
     "deck: a shuffled deck of 23 cards (clause 5.2.4.2); or five weights, such as 45,43,4,4,4, of \
@@ -48,6 +53,7 @@ pub(crate) const OPTIONS: OptionList = &[
     &WAREHOUSES,
     &PARTITIONS,
     &FOREIGN_KEYS,
+    &PRIMARY_KEY,
     &MIX,
     &HOME_WAREHOUSE,
     &WAITS,
@@ -62,6 +68,7 @@ pub(super) struct Settings {
     pub(super) warehouses: u64,
     pub(super) partitions: u64,
     pub(super) foreign_keys: bool,
+    pub(super) primary_key: bool,
     pub(super) mix: Mix,
     pub(super) home_warehouse: bool,
     pub(super) waits: bool,
@@ -76,6 +83,7 @@ impl Settings {
             warehouses: WAREHOUSES.read(reader),
             partitions: PARTITIONS.read(reader),
             foreign_keys: FOREIGN_KEYS.read(reader),
+            primary_key: PRIMARY_KEY.read(reader),
             mix: read_mix(reader),
             home_warehouse: HOME_WAREHOUSE.read(reader),
             waits: WAITS.read(reader),
@@ -96,14 +104,18 @@ fn read_mix(reader: &mut OptionReader<'_>) -> Mix {
     if parts.is_empty() || parts == [MIX.default] {
         return Mix::Deck;
     }
-    let weights: Option<Vec<u32>> =
-        parts.iter().map(|part| part.parse().ok().filter(|weight| *weight <= 1_000_000)).collect();
-    match weights.and_then(|all| <[u32; TYPES]>::try_from(all).ok()) {
-        Some(weights) if weights.iter().any(|weight| *weight > 0) => Mix::Weights(weights),
-        _ => {
-            let message = "`mix` is neither `deck` nor five weights";
-            reader.reject(MIX.name, message, "write \"deck\" or such as \"45,43,4,4,4\"");
-            Mix::Deck
-        }
-    }
+    let weights: Option<Vec<u32>> = parts.iter().map(|part| weight(part)).collect();
+    let message = match weights.and_then(|all| <[u32; TYPES]>::try_from(all).ok()) {
+        Some(weights) if weights.iter().any(|weight| *weight > 0) => return Mix::Weights(weights),
+        Some(_) => "all weights of `mix` are 0: no transaction would run",
+        None => "`mix` is neither `deck` nor five weights from 0 to 1000000",
+    };
+    reader.reject(MIX.name, message, "write \"deck\" or such as \"45,43,4,4,4\"");
+    Mix::Deck
+}
+
+/// A weight in thousandths: BenchBase has fractions.
+fn weight(text: &str) -> Option<u32> {
+    let weight: f64 = text.parse().ok()?;
+    (0.0..=1e6).contains(&weight).then(|| (weight * 1_000.0).round() as u32)
 }

@@ -141,13 +141,38 @@ fn tables_have_partitions_and_foreign_keys_when_asked() {
 
 #[test]
 fn a_mix_is_a_deck_or_five_weights() {
-    for good in ["mix = \"deck\"", "mix = \"45,43,4,4,4\""] {
+    for good in ["mix = \"deck\"", "mix = \"45,43,4,4,4\"", "mix = \"44.5,43.5,4,4,4\""] {
         try_workload("tpcc", good, Path::new("/")).map(drop).unwrap();
     }
-    for bad in ["mix = \"45,43\"", "mix = \"0,0,0,0,0\"", "mix = \"pack\""] {
+    let neither = "`mix` is neither `deck` nor five weights from 0 to 1000000";
+    let nothing = "all weights of `mix` are 0: no transaction would run";
+    for (bad, told) in [
+        ("mix = \"45,43\"", neither),
+        ("mix = \"0,0,0,0,0\"", nothing),
+        ("mix = \"pack\"", neither),
+        ("mix = \"NaN,1,1,1,1\"", neither),
+    ] {
         let problems = try_workload("tpcc", bad, Path::new("/")).err().unwrap();
-        assert_eq!(problems[0].message, "`mix` is neither `deck` nor five weights", "{bad}");
+        assert_eq!(problems[0].message, told, "{bad}");
     }
+}
+
+#[test]
+fn history_has_a_key_where_servers_want_one_in_every_table() {
+    let history = |options: &str, dialect: &driver::Dialect| {
+        let options = plan::Options::parse(options).unwrap();
+        let settings = super::settings::Settings::read(&mut options.reader());
+        super::schema::create_table(Table::History, &settings, dialect).unwrap()
+    };
+    let (mysql, sqlite) = (&driver::mysql::DIALECT, &driver::sqlite::DIALECT);
+    assert!(!history("", mysql).contains("PRIMARY"));
+    let partitioned = history("primary_key = true\npartitions = 4", mysql);
+    assert!(
+        partitioned.contains("h_id BIGINT NOT NULL AUTO_INCREMENT, PRIMARY KEY (h_id, h_w_id))"),
+        "{partitioned}"
+    );
+    let embedded = history("primary_key = true", sqlite);
+    assert!(embedded.ends_with("h_id INTEGER PRIMARY KEY AUTOINCREMENT)"), "{embedded}");
 }
 
 #[test]

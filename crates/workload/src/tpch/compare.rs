@@ -92,13 +92,18 @@ fn take(query: usize, wanted: &[String], place: usize, got: &Rows, left: &mut [b
     found.map(|at| left[at] = false).is_some()
 }
 
+fn unfilled(text: &str) -> &str {
+    text.trim_end_matches(' ')
+}
+
 fn equal(query: usize, wanted: &[String], row: &[String]) -> bool {
     (0..wanted.len()).all(|cell| agrees(query, cell, wanted, row))
 }
 
 fn agrees(query: usize, cell: usize, wanted: &[String], row: &[String]) -> bool {
     let (Some(wanted), Some(got)) = (wanted.get(cell), row.get(cell)) else { return false };
-    if wanted == got {
+    // With PAD_CHAR_TO_FULL_LENGTH a server shows the blanks that fill a CHAR up.
+    if unfilled(wanted) == unfilled(got) {
         return true;
     }
     let numbers = wanted.parse::<f64>().ok().zip(got.parse::<f64>().ok());
@@ -147,6 +152,7 @@ mod tests {
         assert!(differs(12, "MAIL|64|86", "MAIL|64|87").is_some());
         assert!(differs(10, "8|A|10.5|1.25|X|a|p|c", "8|A|10.5|1.26|X|a|p|c").is_some());
         assert_eq!(differs(18, "A|1|2|1995-01-01|5.10|301.00", "A|1|2|1995-01-01|5.1|301"), None);
+        assert_eq!(differs(4, "1-URGENT|93", "1-URGENT       |93"), None, "a CHAR in full length");
     }
 
     #[test]

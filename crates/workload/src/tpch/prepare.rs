@@ -192,7 +192,7 @@ fn fill(
     let context = WorkloadContext { target: &target, ..*context };
     let progress = context.progress.clone();
     let left = Arc::new(left);
-    parallel_for_batches(&context, left.len() as u64, move |session, number| {
+    parallel_for_batches(&context, workers(&context), left.len() as u64, move |session, number| {
         let (chunk, progress) = (left[number as usize], progress.clone());
         Box::pin(async move { load(session, dialect, (scale, chunk), &progress).await })
     })
@@ -243,12 +243,9 @@ fn finish(
         Box::pin(async move {
             let (indexes, analyze) = &statements[job as usize];
             for create in indexes {
-                session.run(create).await?;
-                session.run(&mark(create)).await?;
+                run_all(session, &[create.clone(), mark(create)]).await?;
             }
-            if let Some(analyze) = analyze {
-                session.run(analyze).await?;
-            }
+            run_all(session, analyze.as_slice()).await?;
             progress.advance(1);
             Ok(())
         })

@@ -8,10 +8,11 @@ use measure::{ErrorClass, Failure, Operation, OperationId, OperationKind, Traffi
 
 use super::chooser::Chooser;
 use super::load::YcsbLoad;
-use super::operations::OperationChoice;
+use super::operations::{NOTHING_TO_RUN, OperationChoice};
 use super::resume::find_start;
 use super::settings::{ScanLength, Settings};
 use super::statements::{Checker, Statements, not_found, with_values};
+use crate::parallel::unsuitable;
 use crate::policy::ErrorPolicy;
 use crate::random::{Random, Zipfian};
 use crate::shared::Shared;
@@ -87,6 +88,9 @@ impl YcsbClient {
 }
 
 async fn connect(load: &YcsbLoad, handle: &ClientHandle) -> Result<(Session, Statements), Failure> {
+    if load.settings.mix.is_empty() {
+        return Err(unsuitable(NOTHING_TO_RUN));
+    }
     let mut session = load.connector.open(handle).await?;
     let statements = Statements::prepare(&mut session, &load.settings).await?;
     Ok((session, statements))

@@ -12,7 +12,7 @@ use super::settings::Settings;
 use super::statements::present;
 use super::values::ValueGenerator;
 use crate::loading::Batch;
-use crate::parallel::parallel_for_batches;
+use crate::parallel::{parallel_for_batches, workers};
 use crate::random::Random;
 use crate::{LoadProgress, WorkloadContext};
 
@@ -45,12 +45,17 @@ pub(super) fn fill(
     let batch = fill_job.batch_rows;
     let (start, count) = (settings.insert_start, settings.insert_count);
     context.progress.begin(format!("loading {}", settings.table.name), count);
-    parallel_for_batches(context, count.div_ceil(batch), move |session, number| {
-        let fill_job = Arc::clone(&fill_job);
-        let first = start + number * batch;
-        let numbers: Vec<u64> = (first..(first + batch).min(start + count)).collect();
-        Box::pin(async move { fill_job.load(session, numbers).await })
-    })
+    parallel_for_batches(
+        context,
+        workers(context),
+        count.div_ceil(batch),
+        move |session, number| {
+            let fill_job = Arc::clone(&fill_job);
+            let first = start + number * batch;
+            let numbers: Vec<u64> = (first..(first + batch).min(start + count)).collect();
+            Box::pin(async move { fill_job.load(session, numbers).await })
+        },
+    )
 }
 
 /// The state that all batches share.

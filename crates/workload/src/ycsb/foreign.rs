@@ -23,6 +23,7 @@ const VIEWS: Answer = WithoutEffect("`dyno report --format` chooses the view");
 const ERRORS: Answer = WithoutEffect("failures are counted by class and code");
 const PROGRESS: Answer = WithoutEffect("progress is always shown; --quiet turns it off");
 const OF_BIGTABLE: Answer = WithoutEffect("only YCSB's client of Bigtable reads it");
+const OF_OTHER_BINDING: &str = "only the client of another database reads it";
 const WHERE: &str =
     "where the server is and how to log in stands under [systems], or after --system";
 
@@ -47,6 +48,15 @@ const PROPERTIES: &[(&str, Answer)] = &[
         ),
     ),
     ("dotransactions", Only("true", "leave it out: prepare loads, and the run follows it")),
+    (
+        "compressibility",
+        Only("1", "leave it out: values are random letters, which do not compress"),
+    ),
+    ("deleteproportion", Only("0", "leave it out: the core workload deletes nothing")),
+    (
+        "zipfianconstant",
+        Only("0.99", "leave it out: the constant is 0.99, as in YCSB's core workload"),
+    ),
     ("db", Refused("where the server is stands under [systems], or after --system")),
     ("dropdata", Only("false", "say existing = \"replace\" in the plan, or --existing replace")),
     (
@@ -112,8 +122,42 @@ const PROPERTIES: &[(&str, Answer)] = &[
     ("debug.pprof", WithoutEffect("it is the address of go-ycsb's own profiler")),
 ];
 
-/// Prefixes of the properties of database bindings: go-ycsb's, and YCSB's JDBC binding.
-const OF_BINDINGS: [&str; 3] = ["mysql.", "jdbc.", "db."];
+/// Prefixes of the properties of the bindings of SQL databases, which say where the server is: go-ycsb's, and YCSB's JDBC.
+const OF_SQL: [&str; 3] = ["mysql.", "jdbc.", "db."];
+/// Those of other bindings, which a file has for other tools. Source: the bindings of YCSB 0.17 and go-ycsb 1.0.1.
+const OF_OTHERS: [&str; 31] = [
+    "accumulo.",
+    "aerospike.",
+    "as.",
+    "badger.",
+    "bolt.",
+    "cassandra.",
+    "couchbase.",
+    "dynamodb.",
+    "elasticsearch.",
+    "es.",
+    "fdb.",
+    "foundationdb.",
+    "geode.",
+    "google.bigtable.",
+    "googlebigtable.",
+    "hbase.",
+    "hosts.",
+    "kudu_",
+    "memcached.",
+    "minio.",
+    "mongodb.",
+    "pg.",
+    "postgresql.",
+    "redis.",
+    "riak.",
+    "rocksdb.",
+    "s3.",
+    "spanner.",
+    "sqlite.",
+    "tikv.",
+    "voltdb.",
+];
 
 /// Answers every property of the table that is given. Returns a note for each that changes nothing.
 pub(super) fn answer(reader: &mut OptionReader<'_>) -> Vec<String> {
@@ -132,13 +176,19 @@ pub(super) fn answer(reader: &mut OptionReader<'_>) -> Vec<String> {
     PROPERTIES.iter().filter_map(given).collect()
 }
 
-/// Refuses the other properties of database bindings: the plan names its systems.
-pub(super) fn refuse_bindings(reader: &mut OptionReader<'_>) {
+/// Refuses the other properties of the bindings of SQL databases, because the plan names its systems; returns a note for
+/// each of other bindings.
+pub(super) fn answer_bindings(reader: &mut OptionReader<'_>) -> Vec<String> {
+    let begins = |name: &str, all: &[&str]| all.iter().any(|prefix| name.starts_with(prefix));
+    let mut notes = Vec::new();
     for name in reader.unasked() {
-        if OF_BINDINGS.iter().any(|beginning| name.starts_with(beginning)) {
+        if begins(&name, &OF_SQL) {
             refuse(reader, &name, WHERE);
+        } else if begins(&name, &OF_OTHERS) {
+            notes.push(reader.disregard(&name.replace('.', "_"), OF_OTHER_BINDING));
         }
     }
+    notes
 }
 
 fn refuse(reader: &mut OptionReader<'_>, name: &str, help: &str) {

@@ -1,16 +1,16 @@
 //! Inspects an existing table.
 
-use driver::Session;
+use driver::{Dialect, Session};
 use measure::{Condition, ConditionResult, ConditionSubject, Failure};
 
 use super::key::KeyScheme;
 use super::load::value_generator;
 use super::operations::OperationChoice;
 use super::request::Request;
-use super::schema::KEY;
+use super::schema::{KEY, Table};
 use super::settings::Settings;
 use super::statements::{Checker, present, read_all};
-use crate::parallel::{as_integer, columns, unsuitable};
+use crate::parallel::{as_integer, as_text, columns, unsuitable};
 use crate::random::Random;
 
 /// Records in a sample.
@@ -46,10 +46,10 @@ pub(super) enum TableContents {
 pub(super) async fn inspect(
     session: &mut Session,
     settings: &Settings,
-    list_columns: &str,
+    dialect: &Dialect,
 ) -> Result<Option<FoundTable>, Failure> {
     let table = &settings.table;
-    let found = columns(session, list_columns, &table.name).await?;
+    let found = columns(session, dialect.list_columns, &table.name).await?;
     if found.is_empty() {
         return Ok(None);
     }
@@ -64,6 +64,9 @@ pub(super) async fn inspect(
             found.join(", ")
         )));
     }
+    if let Some(list) = dialect.list_text_limits.filter(|_| settings.mix.writes()) {
+        check_lengths(session, table, list).await?;
+    }
     let counted = session.rows(&format!("SELECT COUNT(*) FROM {}", table.name)).await?;
     let rows = as_integer(counted.first().and_then(|row| row.first()));
     let rows = rows.map_or(0, i64::unsigned_abs);
@@ -76,6 +79,26 @@ pub(super) async fn inspect(
         _ => TableContents::Part,
     };
     Ok(Some(FoundTable { key_scheme, rows, holds }))
+}
+
+/// Checks that values fit into the columns, before a client fails with the first that does not.
+async fn check_lengths(session: &mut Session, table: &Table, list: &str) -> Result<(), Failure> {
+    let limits = session.rows(&list.replace("{table}", &table.name)).await?;
+    let wanted = i64::try_from(table.field_bytes).unwrap_or(i64::MAX);
+    for limit in &limits {
+        let (Some(name), Some(most)) = (as_text(limit.first()), as_integer(limit.get(1))) else {
+            continue;
+        };
+        let is_field = table.fields.iter().any(|field| field.eq_ignore_ascii_case(&name));
+        if is_field && most < wanted {
+            return Err(unsuitable(format!(
+                "column {name} of table {} takes {most} letters, and values have up to {wanted}; set fieldlength to \
+                 what fits, or recreate the table with `--existing replace`",
+                table.name
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// The table's key scheme, and how many of the inspected records have such keys. If the properties name no tool, the

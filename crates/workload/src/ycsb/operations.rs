@@ -59,10 +59,14 @@ const fn share(name: &'static str, default: f64, meaning: &'static str) -> Numbe
     number(name, default, 0.0..=1e9, meaning)
 }
 
+/// Why a load cannot begin.
+pub(super) const NOTHING_TO_RUN: &str =
+    "no operation has a share: set one of the proportions above 0 to run a load";
+
 /// Shares of operations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Mix {
-    /// In the order of [`OperationChoice::ALL`]; their sum is 1.
+    /// In the order of [`OperationChoice::ALL`]; their sum is 1, or 0 where all are 0.
     shares: [f64; 5],
 }
 
@@ -71,10 +75,6 @@ impl Mix {
         let options = [READS, UPDATES, INSERTS, SCANS, READ_MODIFY_WRITES];
         let shares = options.map(|option| option.read(reader));
         let sum: f64 = shares.iter().sum();
-        if sum <= 0.0 {
-            let help = "set one of the proportions above 0";
-            reader.reject(READS.name, "no operation has a share", help);
-        }
         Self { shares: shares.map(|share| share / sum.max(f64::MIN_POSITIVE)) }
     }
 
@@ -82,8 +82,19 @@ impl Mix {
         self.shares[act as usize]
     }
 
+    /// Whether it only has data to load, as YCSB's files for the load alone.
+    pub(super) fn is_empty(&self) -> bool {
+        self.acts().next().is_none()
+    }
+
     pub(super) fn has(&self, act: OperationChoice) -> bool {
         self.share(act) > 0.0
+    }
+
+    /// Whether values are written.
+    pub(super) fn writes(&self) -> bool {
+        use OperationChoice::{Insert, ReadModifyWrite, Update};
+        [Insert, ReadModifyWrite, Update].into_iter().any(|act| self.has(act))
     }
 
     pub(super) fn share_of_inserts(&self) -> f64 {
@@ -94,6 +105,9 @@ impl Mix {
     pub(super) fn describe(&self) -> String {
         let percent = |act| (self.share(act) * 10_000.0).round() / 100.0;
         let part = |act: OperationChoice| format!("{} % {}", percent(act), act.plural());
+        if self.is_empty() {
+            return "no operations".to_owned();
+        }
         self.acts().map(part).collect::<Vec<String>>().join(", ")
     }
 

@@ -1,14 +1,14 @@
 //! Property files: the text format of Java's `Properties.load`, which YCSB's workload files use. A plan's options
 //! override the files that it names, and the files override the preset.
 
-use plan::declared::{Text, text};
+use plan::declared::{Texts, texts};
 use plan::{Files, Line, Options};
 
 use super::preset::Preset;
 
 /// The option that names property files.
-pub(super) const PROPERTIES: Text =
-    text("properties", "", "YCSB property files to read; options go before them");
+pub(super) const PROPERTIES: Texts =
+    texts("properties", "", "YCSB property files to read; options go before them");
 
 /// Merges the plan's options, the properties of files and those of `preset`; earlier ones
 /// override later ones. Also returns a message for each file that cannot be read.
@@ -54,7 +54,7 @@ impl Property {
 /// `java.util.Properties`.
 pub(super) fn parse(text: &str) -> Vec<Property> {
     let mut all = Vec::new();
-    let mut lines = text.lines().enumerate();
+    let mut lines = text.trim_start_matches('\u{feff}').lines().enumerate();
     while let Some((index, line)) = lines.next() {
         let mut whole = line.trim_start().to_owned();
         if whole.is_empty() || whole.starts_with(['#', '!']) {
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn property_files_are_read_as_java_does() {
-        let text = "# a comment\n! another\n\nrecordcount=1000\r\n  operationcount : 3\ntable users\n\
+        let text = "\u{feff}# a comment\n! another\n\nrecordcount=1000\r\n  operationcount : 3\ntable users\n\
                     long = one \\\n    two\nback=c:\\\\dir\\\\\na\\=b=c\\u0041\nempty\nlast=\\";
         let found: Vec<(String, String, usize)> =
             parse(text).into_iter().map(|one| (one.name, one.value, one.line)).collect();

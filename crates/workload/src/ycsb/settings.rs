@@ -12,7 +12,7 @@ use plan::{Files, OptionReader, Options, Problem};
 use super::foreign;
 use super::key::{KeyFormat, KeyScheme};
 use super::lengths::{self, Lengths};
-use super::operations::{self, Mix};
+use super::operations::{self, Mix, NOTHING_TO_RUN};
 use super::preset::Preset;
 use super::properties::{self, PROPERTIES};
 use super::request::{self, Request};
@@ -156,7 +156,11 @@ impl Settings {
         check_class(&mut reader);
         let settings = Self { notes, ..read(preset, &mut reader, files) };
         check(&settings, &mut reader);
-        foreign::refuse_bindings(&mut reader);
+        let mut settings = settings;
+        settings.notes.extend(foreign::answer_bindings(&mut reader));
+        if settings.mix.is_empty() {
+            settings.notes.push(format!("{NOTHING_TO_RUN}: `dyno prepare` loads the records"));
+        }
         reader.finish()?;
         Ok(settings)
     }
@@ -247,11 +251,14 @@ impl ScanLength {
 /// Checks properties that depend on each other.
 fn check(settings: &Settings, reader: &mut OptionReader<'_>) {
     let Settings { records, insert_start, insert_count, scan, .. } = settings;
-    if insert_start.saturating_add(*insert_count) > *records {
-        let message = format!(
-            "records {insert_start} to {} are asked for, and `recordcount` is {records}",
-            insert_start.saturating_add(*insert_count).saturating_sub(1)
-        );
+    if insert_start >= records || insert_start.saturating_add(*insert_count) > *records {
+        let message = match insert_start < records {
+            true => format!(
+                "records {insert_start} to {} are asked for, and `recordcount` is {records}",
+                insert_start.saturating_add(*insert_count).saturating_sub(1)
+            ),
+            false => format!("`insertstart` is {insert_start}, and `recordcount` is {records}"),
+        };
         let name = if reader.is_given("insertcount") { "insertcount" } else { "insertstart" };
         reader.reject(name, message, "`insertstart` + `insertcount` are at most `recordcount`");
     }

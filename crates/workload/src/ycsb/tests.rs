@@ -198,6 +198,29 @@ fn errors_are_reported_with_their_place() {
 }
 
 #[test]
+fn a_file_for_the_load_alone_is_prepared_and_its_run_refused() {
+    let test_system = TestSystem::sqlite();
+    let options =
+        "recordcount = 50\nreadproportion = 0\nupdateproportion = 0\n'redis.host' = 'db1'";
+    let workload = workload("ycsb/core", options);
+    workload.prepare(&test_system.context()).unwrap();
+    assert_eq!(test_system.integer("SELECT COUNT(*) FROM usertable"), 50);
+    let notes = crate::Workload::notes(&*workload).join("\n");
+    assert!(notes.contains("no operation has a share"), "{notes}");
+    assert!(notes.contains("only the client of another database reads it"), "{notes}");
+}
+
+#[test]
+fn properties_of_other_tools_are_told_as_what_they_are() {
+    let folder = TempDir::new().unwrap();
+    let told =
+        diagnostics("ycsb/core", "zipfianconstant = 0.5\ndeleteproportion = 0", folder.path());
+    assert!(told.contains("the constant is 0.99") && !told.contains("deletes"), "{told}");
+    let told = diagnostics("ycsb/core", "recordcount = 200\ninsertstart = 201", folder.path());
+    assert!(told.contains("`insertstart` is 201, and `recordcount` is 200"), "{told}");
+}
+
+#[test]
 fn every_workload_runs_and_finds_all_records() {
     for name in ["a", "b", "c", "d", "e", "f"] {
         let test_system = TestSystem::sqlite();

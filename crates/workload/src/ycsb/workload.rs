@@ -83,10 +83,10 @@ impl Ycsb {
 
     fn inspect(&self, context: &WorkloadContext<'_>) -> Result<Option<FoundTable>, Failure> {
         let settings = self.settings.clone();
-        let list_columns = context.target.dialect().list_columns;
+        let dialect = context.target.dialect();
         context.progress.begin(format!("looking at {}", settings.table.name), 0);
         on_session(context, async move |session| {
-            inspection::inspect(session, &settings, list_columns).await
+            inspection::inspect(session, &settings, dialect).await
         })
     }
 

@@ -71,6 +71,7 @@ fn trial(index: usize) -> TrialRecord {
         cross_check: Some(CrossCheck::Counted(Counted {
             by_dyno: counts,
             by_server: counts,
+            row_lock_ns: None,
             counters: vec![("Com_select".to_owned(), counts.read)],
         })),
         ..TrialEnd::failed("")

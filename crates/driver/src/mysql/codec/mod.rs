@@ -56,6 +56,7 @@ pub(crate) mod capability {
 
 /// Status bits that the server sends with the end of each answer.
 pub(crate) mod status {
+    pub(crate) const IN_TRANSACTION: u16 = 0x1;
     pub(crate) const AUTOCOMMIT: u16 = 0x2;
     pub(crate) const MORE_RESULTS: u16 = 0x8;
     pub(crate) const NO_BACKSLASH_ESCAPES: u16 = 0x200;
@@ -66,6 +67,7 @@ pub(crate) mod command {
     pub(crate) const QUIT: u8 = 0x01;
     pub(crate) const QUERY: u8 = 0x03;
     pub(crate) const PREPARE: u8 = 0x16;
+    pub(crate) const RESET_CONNECTION: u8 = 0x1f;
     pub(crate) const EXECUTE: u8 = 0x17;
     pub(crate) const BULK_EXECUTE: u8 = 0xfa;
 }

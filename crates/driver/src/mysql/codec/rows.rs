@@ -1,42 +1,10 @@
 //! Rows of the text protocol, decoded: for the few queries whose rows are needed.
 
 use super::reply::{COLUMNS_MAX, ReplyStage};
-use super::wire::{Cursor, Malformed, MessageLimit};
+use super::wire::{Cursor, Malformed};
 use super::{PACKET_BYTES_MAX, ServerError, status};
 use crate::Datum;
-
-/// How much an answer may hold. Longer ones are refused: this is not for load.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum AnswerLimit {
-    /// 256 MiB: rows of tables.
-    #[default]
-    Rows,
-    /// 1 MiB: a server's variables and counters, which have some 10 kB.
-    Facts,
-}
-
-impl AnswerLimit {
-    fn bytes(self) -> usize {
-        match self {
-            Self::Rows => 256 << 20,
-            Self::Facts => 1 << 20,
-        }
-    }
-
-    fn excess(self) -> Malformed {
-        Malformed(match self {
-            Self::Rows => "more than 256 MiB of rows",
-            Self::Facts => "more than 1 MiB of variables",
-        })
-    }
-
-    pub(crate) fn of_messages(self) -> MessageLimit {
-        match self {
-            Self::Rows => MessageLimit::Row,
-            Self::Facts => MessageLimit::Short,
-        }
-    }
-}
+pub(crate) use crate::received::AnswerLimit;
 
 /// How much of an answer with rows has been received.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -135,7 +103,7 @@ impl RowSet {
     fn row(&mut self, payload: &[u8]) -> Result<RowProgress, Malformed> {
         self.size_bytes += payload.len() + self.kinds.len() * size_of::<Datum>();
         if self.size_bytes > self.limit.bytes() {
-            return Err(self.limit.excess());
+            return Err(self.limit.excess("more than 1 MiB of variables"));
         }
         let mut cursor = Cursor(payload);
         let cells = self.kinds.iter().map(|kind| Ok(datum(*kind, cursor.bytes_or_null()?)));

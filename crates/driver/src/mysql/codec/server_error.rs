@@ -82,7 +82,9 @@ impl ServerError {
             }
             1129 => "unblock this host on the server: FLUSH HOSTS",
             1130 => "create a user for this host on the server",
-            1153 => "raise it: SET GLOBAL max_allowed_packet = N",
+            1153 => {
+                "raise it: SET GLOBAL max_allowed_packet = 16777216, and in the server's file for the next start"
+            }
             1148 | 3948 | 4166 => {
                 "allow it: SET GLOBAL local_infile = ON, or leave load_data_local out to load with INSERT"
             }
@@ -93,6 +95,11 @@ impl ServerError {
                  with a password"
             }
             3159 => "the server takes encrypted connections only: do not set ssl-mode=DISABLED",
+            1173 | 3750 => {
+                "the server wants a primary key in every table: take the workload's option for it (`primary_key = true` of \
+                 history, `secondary` left out), or lift the rule (SET GLOBAL sql_require_primary_key = OFF, \
+                 innodb_force_primary_key = OFF)"
+            }
             1461 => "raise it: SET GLOBAL max_prepared_stmt_count = N, or use `--ps off`",
             _ => return None,
         })

@@ -381,9 +381,7 @@ fn variables_may_have_a_mebibyte() {
 
 #[test]
 fn short_messages_may_have_a_mebibyte() {
-    for (limit, word) in
-        [(MessageLimit::Short, "a short one"), (MessageLimit::Greeting, "greeting")]
-    {
+    for (limit, word) in [(MessageLimit::Short, "a short one"), (MessageLimit::First, "greeting")] {
         let mut reader = PacketReader::default();
         reader.set_limit(limit);
         reader.push(&packets(&[&[7; 1 << 20][..]]));

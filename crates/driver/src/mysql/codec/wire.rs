@@ -1,11 +1,8 @@
 //! Packets, integers and strings in the wire format.
 
 use super::PACKET_BYTES_MAX;
-
-/// The peer's bytes do not follow the protocol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub(crate) struct Malformed(pub(crate) &'static str);
+use crate::received::Received;
+pub(crate) use crate::received::{Malformed, MessageLimit};
 
 const ENDS_EARLY: Malformed = Malformed("a packet ends early");
 
@@ -125,43 +122,15 @@ fn header(length: usize, sequence: u8) -> [u8; 4] {
     [length as u8, (length >> 8) as u8, (length >> 16) as u8, sequence]
 }
 
+/// What a first message is that is too long for one.
+const NO_GREETING: &str =
+    "the greeting is not that of a MySQL server, protocol 10: it would have more than 1 MiB";
+
 /// Assembles whole messages from received bytes; used off the load path.
 #[derive(Debug, Default)]
 pub(crate) struct PacketReader {
-    bytes: Vec<u8>,
-    at: usize,
+    received: Received,
     limit: MessageLimit,
-}
-
-/// How long a message may be, whatever its headers announce.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum MessageLimit {
-    /// 64 MiB: rows have no limit of their own.
-    #[default]
-    Row,
-    /// 1 MiB: nothing else has more than some kB.
-    Short,
-    /// The same, for the first message of a server, which shows whether it speaks this protocol.
-    Greeting,
-}
-
-impl MessageLimit {
-    fn bytes(self) -> usize {
-        match self {
-            Self::Row => 64 << 20,
-            Self::Short | Self::Greeting => 1 << 20,
-        }
-    }
-
-    fn excess(self) -> Malformed {
-        Malformed(match self {
-            Self::Row => "a message of more than 64 MiB",
-            Self::Short => "a message of more than 1 MiB where a short one was due",
-            Self::Greeting => {
-                "the greeting is not that of a MySQL server, protocol 10: it would have more than 1 MiB"
-            }
-        })
-    }
 }
 
 impl PacketReader {
@@ -171,39 +140,37 @@ impl PacketReader {
     }
 
     pub(crate) fn push(&mut self, bytes: &[u8]) {
-        if self.at == self.bytes.len() {
-            self.bytes.clear();
-            self.at = 0;
-        }
-        self.bytes.extend_from_slice(bytes);
+        self.received.push(bytes);
     }
 
     /// Returns the next whole message and its last sequence number, `None` when more bytes are needed.
     pub(crate) fn next(&mut self) -> Result<Option<(Vec<u8>, u8)>, Malformed> {
         let Some((end, sequence)) = self.message_end()? else { return Ok(None) };
-        let mut message = Vec::with_capacity(end - self.at);
-        while self.at < end {
-            let length = payload_length(&self.bytes[self.at..]);
-            message.extend_from_slice(&self.bytes[self.at + 4..][..length]);
-            self.at += 4 + length;
+        let mut message = Vec::with_capacity(end);
+        let mut rest = &self.received.unread()[..end];
+        while let Some((header, behind)) = rest.split_at_checked(4) {
+            let (payload, next) = behind.split_at(payload_length(header));
+            message.extend_from_slice(payload);
+            rest = next;
         }
-        self.forget();
+        self.received.pass(end);
         Ok(Some((message, sequence)))
     }
 
-    /// The end of the next message and its last sequence number; `None` when not all of it has come. Only headers are
-    /// looked at, so that a message costs no more when it comes in many pieces.
+    /// The length of the next message with its headers, and its last sequence number; `None` when not all of it has
+    /// come. Only headers are looked at, so that a message costs no more when it comes in many pieces.
     fn message_end(&self) -> Result<Option<(usize, u8)>, Malformed> {
-        let (mut at, mut message_bytes) = (self.at, 0);
+        let unread = self.received.unread();
+        let (mut at, mut message_bytes) = (0, 0);
         loop {
-            let Some(header) = self.bytes.get(at..at + 4) else { return Ok(None) };
+            let Some(header) = unread.get(at..at + 4) else { return Ok(None) };
             let (length, sequence) = (payload_length(header), header[3]);
             message_bytes += length;
             if message_bytes > self.limit.bytes() {
-                return Err(self.limit.excess());
+                return Err(self.limit.excess(NO_GREETING));
             }
             at += 4 + length;
-            if at > self.bytes.len() {
+            if at > unread.len() {
                 return Ok(None);
             }
             if length < PACKET_BYTES_MAX {
@@ -213,21 +180,11 @@ impl PacketReader {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.at == self.bytes.len()
+        self.received.is_empty()
     }
 
     #[cfg(test)]
     pub(crate) fn capacity_bytes(&self) -> usize {
-        self.bytes.capacity()
-    }
-
-    /// Frees the memory once everything is read: a session holds none between conversations.
-    fn forget(&mut self) {
-        if self.is_empty() {
-            *self = Self { limit: self.limit, ..Self::default() };
-        } else if self.at > 1 << 20 {
-            self.bytes.drain(..self.at);
-            self.at = 0;
-        }
+        self.received.capacity_bytes()
     }
 }

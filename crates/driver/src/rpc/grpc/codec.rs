@@ -9,6 +9,7 @@ use std::task::{Context, Poll, Waker};
 use bytes::Bytes;
 use h2::Reason;
 use h2::client::{Builder, Connection, SendRequest};
+use http::HeaderValue;
 use measure::ErrorClass;
 
 use super::super::Compression;
@@ -17,7 +18,7 @@ use super::call::{Call, CallEnd, broken};
 use super::message::{MessageReader, with_prefix};
 use super::pipe::Pipe;
 use super::ready::{Flag, PlaceWaker, ReadyList};
-use super::request::RequestHead;
+use super::request::{RequestFault, RequestHead};
 
 /// The bytes of answers that the server may send before dyno has told it that they were read. dyno reads all that comes
 /// at once and keeps none of it, so the windows only have to be large enough not to hold the server up.
@@ -50,7 +51,7 @@ pub(in super::super) struct GrpcCodec {
     connection: Connection<Pipe, Bytes>,
     sender: SendRequest<Bytes>,
     /// Requests that the machine has not taken, because the server serves no more at once.
-    queue: VecDeque<(u32, Bytes)>,
+    queue: VecDeque<Queued>,
     places: Vec<Place>,
     free_places: Vec<usize>,
     ready: Arc<ReadyList>,
@@ -65,6 +66,13 @@ pub(in super::super) struct GrpcCodec {
     is_ending: bool,
     /// Why the machine has ended.
     fault: Option<LinkFault>,
+}
+
+struct Queued {
+    id: u32,
+    /// The values of drawn metadata.
+    metadata: Vec<HeaderValue>,
+    body: Bytes,
 }
 
 /// The place of one call. Its waker outlives the call, so that a call allocates none.
@@ -101,10 +109,22 @@ impl GrpcCodec {
         })
     }
 
-    /// Takes the request of call `id`, which the next [`GrpcCodec::flush`] sends.
+    /// Checks values of drawn metadata.
+    ///
+    /// # Errors
+    /// When a header cannot have its value.
+    pub(in super::super) fn check(&self, metadata: &[String]) -> Result<(), RequestFault> {
+        self.settings.head.drawn(metadata).map(drop)
+    }
+
+    /// Takes the request of call `id`, which the next [`GrpcCodec::flush`] sends, with values of drawn metadata that were
+    /// checked.
     #[inline]
-    pub(in super::super) fn encode(&mut self, id: u32, body: &[u8]) {
-        self.queue.push_back((id, with_prefix(body, self.settings.compression)));
+    pub(in super::super) fn encode(&mut self, id: u32, (body, metadata): (&[u8], &[String])) {
+        let Settings { head, compression, .. } = &*self.settings;
+        // Without drawn metadata nothing is allocated for it.
+        let metadata = head.drawn(metadata).unwrap_or_default();
+        self.queue.push_back(Queued { id, metadata, body: with_prefix(body, *compression) });
     }
 
     /// Appends what is to be sent to `out`, and passes the calls that ended for it to `answered`.
@@ -144,7 +164,7 @@ impl GrpcCodec {
 
     /// Gives a call up. Its stream is reset, so that no answer comes.
     pub(in super::super) fn forget(&mut self, id: u32) {
-        self.queue.retain(|(queued, _)| *queued != id);
+        self.queue.retain(|queued| queued.id != id);
         let is_its = |place: &Place| place.call.as_ref().is_some_and(|call| call.id == id);
         if let Some(place) = self.places.iter().position(is_its) {
             self.free(place);
@@ -212,8 +232,8 @@ impl GrpcCodec {
                 }
                 Poll::Pending => break,
             }
-            let Some((id, body)) = self.queue.pop_front() else { break };
-            if let Err(error) = self.send(id, body) {
+            let Some(queued) = self.queue.pop_front() else { break };
+            if let Err(error) = self.send(queued) {
                 self.fault = Some(connection_fault(Some(error), true));
             }
         }
@@ -226,15 +246,16 @@ impl GrpcCodec {
         &mut self,
         answered: &mut impl FnMut(u32, CallResult) -> Result<(), Malformed>,
     ) -> Result<(), Malformed> {
-        self.queue.drain(..).try_for_each(|(id, _)| answered(id, Err(not_begun())))
+        self.queue.drain(..).try_for_each(|queued| answered(queued.id, Err(not_begun())))
     }
 
     fn in_flight(&self) -> usize {
         self.places.len() - self.free_places.len()
     }
 
-    fn send(&mut self, id: u32, body: Bytes) -> Result<(), h2::Error> {
-        let request = self.settings.head.request();
+    fn send(&mut self, queued: Queued) -> Result<(), h2::Error> {
+        let Queued { id, metadata, body } = queued;
+        let request = self.settings.head.request(metadata);
         let (response, mut stream) = self.sender.send_request(request, false)?;
         stream.send_data(body, true)?;
         let Settings { answer_bytes_max, keeps_answers, .. } = *self.settings;

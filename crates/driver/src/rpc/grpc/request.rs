@@ -31,6 +31,18 @@ const OWN_HEADERS: [&str; 9] = [
 pub(in super::super) struct RequestHead {
     uri: Uri,
     headers: HeaderMap,
+    /// The keys whose values are given with each request.
+    drawn: Vec<Key>,
+}
+
+/// The key of metadata.
+#[derive(Clone, Debug)]
+struct Key {
+    name: HeaderName,
+    /// As it was given, for messages.
+    written: String,
+    /// Whether no `Debug` output may show the value, and no proxy keep it in its table of headers.
+    is_sensitive: bool,
 }
 
 /// A part of a request head that HTTP cannot carry.
@@ -60,6 +72,8 @@ pub(in super::super) struct RequestParts<'a> {
     pub(in super::super) path: &'a str,
     pub(in super::super) timeout: Option<Duration>,
     pub(in super::super) metadata: &'a [(String, String)],
+    /// Metadata whose values are given with each request.
+    pub(in super::super) drawn: &'a [(String, String)],
     pub(in super::super) compression: Compression,
 }
 
@@ -82,16 +96,34 @@ impl RequestHead {
             headers.insert("grpc-encoding", HeaderValue::from_static("gzip"));
             headers.insert("grpc-accept-encoding", HeaderValue::from_static("gzip"));
         }
-        parts.metadata.iter().try_for_each(|(key, value)| append(&mut headers, key, value))?;
-        Ok(Self { uri, headers })
+        for (key, value) in parts.metadata {
+            let key = Key::read(key)?;
+            let value = key.value(value)?;
+            key.put(&mut headers, value);
+        }
+        let drawn = parts.drawn.iter().map(|(key, _)| Key::read(key)).collect::<Result<_, _>>()?;
+        Ok(Self { uri, headers, drawn })
     }
 
-    pub(in super::super) fn request(&self) -> Request<()> {
+    /// The headers of drawn metadata with these values.
+    ///
+    /// # Errors
+    /// When a header cannot have its value.
+    pub(super) fn drawn(&self, values: &[String]) -> Result<Vec<HeaderValue>, RequestFault> {
+        self.drawn.iter().zip(values).map(|(key, value)| key.value(value)).collect()
+    }
+
+    /// A request with these values of drawn metadata.
+    pub(in super::super) fn request(&self, drawn: Vec<HeaderValue>) -> Request<()> {
         let mut request = Request::new(());
         *request.method_mut() = Method::POST;
         *request.version_mut() = Version::HTTP_2;
         *request.uri_mut() = self.uri.clone();
-        *request.headers_mut() = self.headers.clone();
+        let headers = request.headers_mut();
+        *headers = self.headers.clone();
+        for (key, value) in self.drawn.iter().zip(drawn) {
+            key.put(headers, value);
+        }
         request
     }
 }
@@ -106,32 +138,41 @@ fn path(text: &str) -> Result<PathAndQuery, RequestFault> {
     if path.path() == text && text.starts_with('/') { Ok(path) } else { Err(wrong()) }
 }
 
-fn append(headers: &mut HeaderMap, key: &str, value: &str) -> Result<(), RequestFault> {
-    // What follows a space may be a secret.
-    let wrong_key = |_| RequestFault::Key(key.split(' ').next().unwrap_or_default().to_owned());
-    let name = HeaderName::from_bytes(key.to_ascii_lowercase().as_bytes()).map_err(wrong_key)?;
-    if name.as_str().starts_with("grpc-") || OWN_HEADERS.contains(&name.as_str()) {
-        return Err(RequestFault::Reserved(key.to_owned()));
+impl Key {
+    fn read(key: &str) -> Result<Self, RequestFault> {
+        // What follows a space may be a secret.
+        let wrong = |_| RequestFault::Key(key.split(' ').next().unwrap_or_default().to_owned());
+        let name = HeaderName::from_bytes(key.to_ascii_lowercase().as_bytes()).map_err(wrong)?;
+        if name.as_str().starts_with("grpc-") || OWN_HEADERS.contains(&name.as_str()) {
+            return Err(RequestFault::Reserved(key.to_owned()));
+        }
+        let is_sensitive = plan::names_secret_header(name.as_str());
+        Ok(Self { name, written: key.to_owned(), is_sensitive })
     }
-    // Several values may be in one text.
-    let is_base64 = |part: &str| is_base64(part.trim_matches(' ').trim_end_matches('='));
-    if name.as_str().ends_with("-bin") && !value.split(',').all(is_base64) {
-        return Err(RequestFault::Base64(key.to_owned()));
+
+    fn value(&self, text: &str) -> Result<HeaderValue, RequestFault> {
+        // Several values may be in one text.
+        let is_base64 = |part: &str| is_base64(part.trim_matches(' ').trim_end_matches('='));
+        if self.name.as_str().ends_with("-bin") && !text.split(',').all(is_base64) {
+            return Err(RequestFault::Base64(self.written.clone()));
+        }
+        let wrong = || RequestFault::Value(self.written.clone());
+        // RFC 9113, section 8.2.1.
+        let is_padded = text.starts_with([' ', '\t']) || text.ends_with([' ', '\t']);
+        let mut value = HeaderValue::from_str(text).map_err(|_| wrong())?;
+        if is_padded {
+            return Err(wrong());
+        }
+        value.set_sensitive(self.is_sensitive);
+        Ok(value)
     }
-    let wrong_value = || RequestFault::Value(key.to_owned());
-    // RFC 9113, section 8.2.1.
-    let is_padded = value.starts_with([' ', '\t']) || value.ends_with([' ', '\t']);
-    let mut value = HeaderValue::from_str(value).map_err(|_| wrong_value())?;
-    if is_padded {
-        return Err(wrong_value());
+
+    fn put(&self, headers: &mut HeaderMap, value: HeaderValue) {
+        match self.name == USER_AGENT {
+            true => drop(headers.insert(self.name.clone(), value)),
+            false => drop(headers.append(self.name.clone(), value)),
+        }
     }
-    // So that no `Debug` output shows a token, and no proxy keeps it in its table of headers.
-    value.set_sensitive(plan::names_secret_header(name.as_str()));
-    match name == USER_AGENT {
-        true => drop(headers.insert(name, value)),
-        false => drop(headers.append(name, value)),
-    }
-    Ok(())
 }
 
 /// Whether this is base64 without padding.
@@ -164,6 +205,7 @@ mod tests {
             path,
             timeout: None,
             metadata,
+            drawn: &[],
             compression,
         }
     }
@@ -178,7 +220,7 @@ mod tests {
         let timeout = Some(Duration::from_millis(1500));
         let head =
             RequestHead::new(RequestParts { timeout, ..parts("/a.B/C", &metadata) }).unwrap();
-        let request = head.request();
+        let request = head.request(Vec::new());
         assert_eq!(request.uri(), "http://db1:8000/a.B/C");
         let shown: Vec<String> =
             request.headers().iter().map(|(key, value)| format!("{key}: {value:?}")).collect();
@@ -190,6 +232,26 @@ mod tests {
         x-trace: "a"
         x-trace: "b"
         "#);
+    }
+
+    #[test]
+    fn values_of_drawn_metadata_are_those_of_each_request() {
+        let (metadata, drawn) = (pairs(&[("x-id", "0")]), pairs(&[("X-Id", "9"), ("Jwt-bin", "")]));
+        let head =
+            RequestHead::new(RequestParts { drawn: &drawn, ..parts("/a.B/C", &metadata) }).unwrap();
+        for id in ["1", "2"] {
+            let values = head.drawn(&[id.to_owned(), "AAEC".to_owned()]).unwrap();
+            let request = head.request(values);
+            let ids: Vec<_> = request.headers().get_all("x-id").iter().collect();
+            assert_eq!(ids, ["0", id]);
+            assert!(request.headers()["jwt-bin"].is_sensitive());
+        }
+        let wrong = |values: [&str; 2]| head.drawn(&values.map(str::to_owned)).unwrap_err();
+        assert_eq!(wrong(["a\n", ""]), RequestFault::Value("X-Id".to_owned()));
+        assert_eq!(wrong(["a", "%"]), RequestFault::Base64("Jwt-bin".to_owned()));
+        let reserved = pairs(&[("grpc-timeout", "1S")]);
+        let parts = RequestParts { drawn: &reserved, ..parts("/a.B/C", &metadata) };
+        assert!(matches!(RequestHead::new(parts), Err(RequestFault::Reserved(_))));
     }
 
     #[test]

@@ -114,6 +114,7 @@ mod tests {
                 200,
                 &[("grpc-status", "5"), ("grpc-message", "no such%20user: 100%25 %e2%82%ac")],
             ),
+            shown(200, &[("grpc-status", "00")]),
             shown(200, &[("grpc-status", "14")]),
             shown(200, &[("grpc-status", "99"), ("grpc-message", "%zz%4")]),
             shown(200, &[("grpc-status", "what")]),
@@ -124,6 +125,7 @@ mod tests {
         insta::assert_snapshot!(texts.join("\n"), @r#"
         fine
         framework "NOT_FOUND": no such user: 100% €
+        fine
         framework "UNAVAILABLE": 
         framework "99": %zz%4
         framework "what": 

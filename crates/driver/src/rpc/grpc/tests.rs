@@ -30,6 +30,7 @@ pub(super) fn settings(metadata: &[(String, String)]) -> Arc<Settings> {
         path: "/echo.Echo/Say",
         timeout: Some(Duration::from_secs(2)),
         metadata,
+        drawn: &[],
         compression: Compression::None,
     });
     let head = head.unwrap();
@@ -85,7 +86,7 @@ impl Pair {
     }
 
     fn call(&mut self, ids: std::ops::Range<u32>) {
-        ids.for_each(|id| self.codec.encode(id, format!("call {id}").as_bytes()));
+        ids.for_each(|id| self.codec.encode(id, (format!("call {id}").as_bytes(), &[])));
         self.exchange();
     }
 
@@ -367,7 +368,7 @@ fn large_messages_pass_in_both_directions() {
     let mut pair = Pair::plain();
     let body = vec![7; 3 << 20];
     for id in 1..6 {
-        pair.codec.encode(id, &body);
+        pair.codec.encode(id, (&body, &[]));
         pair.exchange();
         // The server takes in what it has, which opens its window for more.
         let mut taken = Vec::new();
@@ -442,7 +443,7 @@ const FROM_GRPC_GO: [&[&str]; 3] = [
 fn answers_of_grpc_go_are_read() {
     let mut codec = GrpcCodec::new(&settings(&[])).unwrap();
     for (id, pieces) in (1..).zip(FROM_GRPC_GO) {
-        codec.encode(id, b"\x0a\x05hello");
+        codec.encode(id, (b"\x0a\x05hello", &[]));
         let (mut answers, mut out) = (Vec::new(), Vec::new());
         let mut keep = |id, result| {
             answers.push((id, result));

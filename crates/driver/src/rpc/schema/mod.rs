@@ -3,11 +3,13 @@
 //!
 //! Source: "ProtoJSON Format" of protobuf.dev; grpc/reflection/v1/reflection.proto of github.com/grpc/grpc-proto.
 
+mod edition;
 mod fault;
 #[doc(hidden)]
 #[cfg(test)]
 mod fuzz;
 mod imports;
+mod json;
 mod pool;
 mod reflection;
 mod source;

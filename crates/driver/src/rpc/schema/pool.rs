@@ -3,12 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use prost::Message as _;
-use prost_reflect::prost_types::{FileDescriptorProto, FileDescriptorSet};
+use prost_reflect::prost_types::FileDescriptorProto;
 use prost_reflect::{DescriptorPool, DynamicMessage, MethodDescriptor, ServiceDescriptor};
 
 use super::super::Method;
+use super::edition;
 use super::fault::{SchemaFault, help_for};
 use super::imports;
+use super::json::{self, DistinctKeys};
 use super::source::{self, Folders};
 
 /// The most characters of a server's name in a message.
@@ -35,10 +37,10 @@ impl Schema {
             SchemaFault::Proto(format!("cannot read {}: {error}", file.display()))
         })?;
         if !source::is_source(file)
-            && let Ok(set) = FileDescriptorSet::decode(&*bytes)
-            && !set.file.is_empty()
+            && let Ok(files) = edition::decode_set(&bytes)
+            && !files.is_empty()
         {
-            return Self::of_descriptors(set.file).map_err(|fault| incomplete(file, &fault));
+            return Self::of_descriptors(files).map_err(|fault| incomplete(file, &fault));
         }
         let folders = Folders::of(file, includes)?;
         let (name, shown) = (folders.name_of(file)?, folders.shown());
@@ -58,8 +60,8 @@ impl Schema {
     /// # Errors
     /// When they are not such files.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, SchemaFault> {
-        let set = FileDescriptorSet::decode(bytes);
-        Self::of_descriptors(set.map_err(|error| SchemaFault::Proto(error.to_string()))?.file)
+        let files = edition::decode_set(bytes);
+        Self::of_descriptors(files.map_err(|error| SchemaFault::Proto(error.to_string()))?)
     }
 
     /// The schema of files that were compiled already, which must be complete.
@@ -127,15 +129,17 @@ fn incomplete(file: &Path, fault: &SchemaFault) -> SchemaFault {
     ))
 }
 
-/// Refuses a file of an edition, on which prost-reflect panics.
+/// Refuses a file of another edition, on which prost-reflect panics.
 fn check_syntax(file: &FileDescriptorProto) -> Result<(), SchemaFault> {
     match file.syntax.as_deref() {
         None | Some("proto2" | "proto3") => Ok(()),
         Some(other) => {
             let name: String = file.name().chars().take(NAME_CHARACTERS_MAX).collect();
             let other: String = other.chars().take(NAME_CHARACTERS_MAX).collect();
-            let fault = format!("{name} has the syntax `{other}`, not proto2 or proto3");
-            Err(SchemaFault::Descriptors(fault))
+            Err(SchemaFault::Descriptors(match other == edition::EDITIONS {
+                true => format!("{name} is of another edition than 2023, which dyno cannot read"),
+                false => format!("{name} has the syntax `{other}`, not proto2 or proto3"),
+            }))
         }
     }
 }
@@ -144,16 +148,39 @@ impl UnaryMethod {
     /// The bytes of a request from its JSON form.
     ///
     /// # Errors
-    /// When the text is not JSON, or not a message of the method's input, with its place.
+    /// When the text is not JSON, or not a message of the method's input, with its place; when it gives a key twice, or
+    /// lacks a required field.
     pub fn request(&self, json: &str) -> Result<Vec<u8>, SchemaFault> {
-        let Self(method) = self;
+        let message = self.message(json)?;
+        serde_json::from_str::<DistinctKeys>(json)
+            .map_err(|error| self.fault(error.to_string()))?;
+        match json::missing_field(&message) {
+            None => Ok(message.encode_to_vec()),
+            Some(field) => Err(self.fault(format!("the required field {field} is missing"))),
+        }
+    }
+
+    /// The same for a text that is drawn from one that was checked: keys and fields are not looked at again.
+    ///
+    /// # Errors
+    /// When the text is not JSON, or not a message of the method's input, with its place.
+    pub fn drawn_request(&self, json: &str) -> Result<Vec<u8>, SchemaFault> {
+        self.message(json).map(|message| message.encode_to_vec())
+    }
+
+    fn message(&self, json: &str) -> Result<DynamicMessage, SchemaFault> {
         let mut reader = serde_json::Deserializer::from_str(json);
-        let message = DynamicMessage::deserialize(method.input(), &mut reader)
-            .and_then(|message| reader.end().map(|()| message));
-        message.map(|message| message.encode_to_vec()).map_err(|error| SchemaFault::Message {
+        let message = DynamicMessage::deserialize(self.0.input(), &mut reader);
+        let whole = message.and_then(|message| reader.end().map(|()| message));
+        whole.map_err(|error| self.fault(error.to_string()))
+    }
+
+    fn fault(&self, reason: String) -> SchemaFault {
+        let Self(method) = self;
+        SchemaFault::Message {
             input: method.input().full_name().to_owned(),
             method: format!("{}/{}", method.parent_service().full_name(), method.name()),
-            reason: error.to_string(),
-        })
+            reason,
+        }
     }
 }

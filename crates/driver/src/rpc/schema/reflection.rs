@@ -15,9 +15,11 @@ use protox::file::{FileResolver as _, GoogleFileResolver};
 use super::super::answer::{LinkFault, Malformed, ServiceError};
 use super::super::grpc::{CallResult, GrpcCodec, Settings};
 use super::super::{Call, Compression, Method, Service};
+use super::edition;
 use super::fault::{SchemaFault, help_for};
 use super::pool::Schema;
 use super::weight::Budget;
+use crate::ssl_options::SSL_WORDS;
 use crate::{Address, Timeouts};
 
 /// The versions of reflection, the newest first. They differ in nothing else.
@@ -136,7 +138,7 @@ impl<'a> Asker<'a> {
         };
         let method = Method { service: version.to_owned(), name: METHOD.to_owned() };
         let compression = Compression::None;
-        let call = Call { method: Some(method), compression, ..call.clone() };
+        let call = Call { method: Some(method), compression, ..call.with_samples() };
         let head = service.request_head(address, &call, timeouts);
         let head =
             head.map_err(|fault| Failure::new(ErrorClass::Protocol, "", fault.to_string()))?;
@@ -152,7 +154,7 @@ impl<'a> Asker<'a> {
         let first = Question { file_containing_symbol: symbol, ..Question::default() };
         let answer = match self.ask(&first).await? {
             Err(error) if error.code == "UNIMPLEMENTED" => return Ok(Err(Unsupported)),
-            Err(error) => return Err(self.refused(&error.message)),
+            Err(error) => return Err(self.refused(&format!("{service}: {}", error.message))),
             Ok(answer) => answer,
         };
         let mut files = Descriptors::default();
@@ -166,7 +168,8 @@ impl<'a> Asker<'a> {
             if let Ok(answer) = self.ask(&next).await?
                 && answer.error.is_none()
             {
-                files.add(&answer, &mut self.budget).map_err(|why| self.refused(&why))?;
+                let added = files.add(&answer, &mut self.budget);
+                added.map_err(|why| self.refused(&format!("{missing}: {why}")))?;
             }
             if !files.by_name.contains_key(&missing) {
                 files.lack(missing);
@@ -209,7 +212,7 @@ impl<'a> Asker<'a> {
     ) -> Result<Result<Reflected, Box<ServiceError>>, Failure> {
         let Self { stream, codec, address, .. } = self;
         let mut answer: Option<CallResult> = None;
-        codec.encode(ID, &question.encode_to_vec());
+        codec.encode(ID, (&question.encode_to_vec(), &[]));
         let mut out = Vec::new();
         let mut keep = |_, result| {
             answer = Some(result);
@@ -217,7 +220,7 @@ impl<'a> Asker<'a> {
         };
         codec.flush(&mut out, &mut keep).map_err(|fault| fault.explain(address))?;
         while answer.is_none() {
-            stream.write_all(&out).await.map_err(|error| address.lost(&error))?;
+            stream.write_all(&out).await.map_err(|error| address.lost(&error, &SSL_WORDS))?;
             out.clear();
             let read = stream.read_with(|bytes| match bytes {
                 [] => Err(LinkFault::Ended("the server closed the connection".to_owned())),
@@ -226,11 +229,11 @@ impl<'a> Asker<'a> {
                     Ok(())
                 }),
             });
-            let decoded = read.await.map_err(|error| address.lost(&error))?;
+            let decoded = read.await.map_err(|error| address.lost(&error, &SSL_WORDS))?;
             decoded.map_err(|fault| fault.explain(address))?;
         }
         // What HTTP/2 still answers need not be sent before the next question.
-        stream.write_all(&out).await.map_err(|error| address.lost(&error))?;
+        stream.write_all(&out).await.map_err(|error| address.lost(&error, &SSL_WORDS))?;
         let bytes = match answer.unwrap_or_else(|| Ok(Vec::new())) {
             Err(error) => return Ok(Err(error)),
             Ok(bytes) => bytes,
@@ -266,7 +269,7 @@ impl Descriptors {
             if self.bytes > FILES_BYTES_MAX {
                 return Err(format!("its files have more than {} MiB", FILES_BYTES_MAX >> 20));
             }
-            let file = FileDescriptorProto::decode(&**bytes).map_err(|error| error.to_string())?;
+            let file = edition::decode(bytes).map_err(|error| error.to_string())?;
             budget.take_names(&file)?;
             self.imports.extend_from_slice(&file.dependency);
             self.by_name.insert(file.name().to_owned(), file);
@@ -306,7 +309,11 @@ impl Descriptors {
     }
 }
 
-fn without_imports(mut file: FileDescriptorProto, absent: &[String]) -> FileDescriptorProto {
+/// The same file without these imports.
+pub(super) fn without_imports(
+    mut file: FileDescriptorProto,
+    absent: &[String],
+) -> FileDescriptorProto {
     if !file.dependency.iter().any(|name| absent.contains(name)) {
         return file;
     }

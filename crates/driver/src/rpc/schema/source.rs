@@ -8,12 +8,16 @@ use std::path::{Path, PathBuf};
 use protox::Error;
 use protox::file::{File, FileResolver, GoogleFileResolver};
 
+use super::edition;
 use super::fault::SchemaFault;
+use super::reflection::without_imports;
 
 /// The longest file that is read, bytes.
 const BYTES_MAX: u64 = 16 << 20;
 /// The folder of the files that are always there. protoc's own folder of them may be newer than what can be read.
 const GOOGLE: &str = "google/protobuf/";
+/// What the files end with that declare features of languages.
+const FEATURES: &str = "_features.proto";
 
 /// The folders in which imports are searched, in this order.
 pub(super) struct Folders(Vec<PathBuf>);
@@ -82,12 +86,25 @@ impl FileResolver for Folders {
 
 fn read(name: &str, bytes: Vec<u8>) -> Result<File, Error> {
     let text = text_of(bytes);
-    if begins_with_edition(&text) {
+    let Some((_, edition)) = edition::statement(&text) else {
+        return File::from_source(name, &text);
+    };
+    let Some(text) = edition::as_proto3(&text) else {
         return Err(Error::new(format!(
-            "{name} is of an edition (`edition = ...`), which dyno cannot read: only proto2 and proto3"
+            "{name} is of edition {edition}, which dyno cannot read: only proto2, proto3 and edition 2023"
         )));
-    }
-    File::from_source(name, &text)
+    };
+    let parsed = File::from_source(name, &text).map_err(|error| {
+        Error::new(format!(
+            "{error:?}; if protoc accepts this file of edition 2023, `protoc --include_imports -o` writes a set that \
+             dyno can read"
+        ))
+    })?;
+    let mut file = parsed.file_descriptor_proto().clone();
+    edition::apply_options(&mut file);
+    let is_of_features = |name: &&String| name.starts_with(GOOGLE) && name.ends_with(FEATURES);
+    let of_features: Vec<String> = file.dependency.iter().filter(is_of_features).cloned().collect();
+    Ok(File::from_file_descriptor_proto(without_imports(file, &of_features)))
 }
 
 /// The bytes of a file that is not very much longer than a `.proto` file.
@@ -110,21 +127,6 @@ fn text_of(bytes: Vec<u8>) -> String {
         Some(rest) => rest.to_owned(),
         None => text,
     }
-}
-
-/// Whether the first statement is that of an edition.
-fn begins_with_edition(text: &str) -> bool {
-    let mut rest = text.trim_start();
-    loop {
-        rest = match (rest.strip_prefix("//"), rest.strip_prefix("/*")) {
-            (Some(comment), _) => comment.split_once('\n').map_or("", |(_, rest)| rest),
-            (_, Some(comment)) => comment.split_once("*/").map_or("", |(_, rest)| rest),
-            (None, None) => break,
-        }
-        .trim_start();
-    }
-    let statement = rest.strip_prefix("edition").map(str::trim_start);
-    statement.is_some_and(|rest| rest.starts_with('='))
 }
 
 /// Whether a file is named as one of source text, not as a set of descriptors.

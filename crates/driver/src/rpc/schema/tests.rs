@@ -84,6 +84,34 @@ fn what_is_wrong_with_a_method_or_a_message_is_named() {
 }
 
 #[test]
+fn keys_that_are_given_twice_and_required_fields_that_are_not_are_refused() {
+    let text = "syntax = \"proto2\";\npackage a;\nservice S { rpc M(Outer) returns (Outer); }\n\
+        message Inner { required string id = 1; optional bool b = 2; }\n\
+        message Outer { optional Inner one = 1; repeated Inner many = 2; map<string, Inner> by_name = 3; }\n";
+    let method = read(text).unwrap().unary_method(&Method::parse("a.S/M").unwrap()).unwrap();
+    let reason = |json: &str| match method.request(json) {
+        Ok(bytes) => format!("{bytes:?}"),
+        Err(fault) => fault.to_string().split_once("a.S/M: ").unwrap().1.to_owned(),
+    };
+    let texts = [
+        reason("{\"one\": {\"id\": \"\"}}"),
+        reason("{\"one\": {}}"),
+        reason("{\"many\": [{\"id\": \"1\"}, {\"b\": true}]}"),
+        reason("{\"by_name\": {\"a\": {}}}"),
+        reason("{\"one\": {\"id\": \"1\", \"id\": \"2\"}}"),
+        reason("{\"by_name\": {\"a\": {\"id\": \"1\"}, \"a\": {\"id\": \"2\"}}}"),
+    ];
+    insta::assert_snapshot!(texts.join("\n"), @"
+    [10, 2, 10, 0]
+    the required field a.Inner.id is missing
+    the required field a.Inner.id is missing
+    the required field a.Inner.id is missing
+    the key 'id' is given twice at line 1 column 24
+    the key 'a' is given twice at line 1 column 34
+    ");
+}
+
+#[test]
 fn errors_in_a_proto_file_have_their_place() {
     let fault = |text: &str| {
         let shown = read(text).unwrap_err().to_string();
@@ -137,8 +165,8 @@ fn files_as_editors_and_protoc_leave_them_are_read() {
 #[test]
 fn what_a_file_or_a_set_lacks_is_named() {
     let fault = |text: &str| read(text).unwrap_err().to_string();
-    let edition = fault("/* a */ // b\nedition = \"2023\";\n");
-    insta::assert_snapshot!(edition, @"greeter.proto is of an edition (`edition = ...`), which dyno cannot read: only proto2 and proto3");
+    let edition = fault("/* a */ // b\nedition = \"2024\";\n");
+    insta::assert_snapshot!(edition, @"greeter.proto is of edition 2024, which dyno cannot read: only proto2, proto3 and edition 2023");
     let absent = fault("syntax = \"proto3\";\nimport \"absent.proto\";\n");
     assert!(absent.contains("import 'absent.proto' not found in /"), "{absent}");
     let folder = tempfile::tempdir().unwrap();
@@ -155,12 +183,51 @@ fn what_a_file_or_a_set_lacks_is_named() {
 }
 
 #[test]
-fn a_file_of_an_edition_is_refused_without_a_panic() {
+fn a_file_of_another_edition_is_refused_without_a_panic() {
     let name = Some("a.proto".to_owned());
     let file =
         FileDescriptorProto { name, syntax: Some("editions".to_owned()), ..Default::default() };
     let fault = Schema::of_descriptors(vec![file]).unwrap_err();
-    insta::assert_snapshot!(fault, @"the descriptors of the server do not fit together: a.proto has the syntax `editions`, not proto2 or proto3");
+    insta::assert_snapshot!(fault, @"the descriptors of the server do not fit together: a.proto is of another edition than 2023, which dyno cannot read");
+}
+
+/// A source of edition 2023 in which features of each kind change what is sent.
+const EDITION: &str = r#"// A comment.
+edition = "2023";
+package a;
+import "google/protobuf/go_features.proto";
+option features.(pb.go).api_level = API_OPAQUE;
+option features.field_presence = IMPLICIT;
+service S { rpc M(Outer) returns (Outer); }
+enum Kind { option features.enum_type = CLOSED; A = 1; B = 2; }
+message Outer {
+  int32 number = 1 [features.field_presence = EXPLICIT];
+  repeated int32 packed = 2;
+  repeated Kind expanded = 3 [features.repeated_field_encoding = EXPANDED];
+  Inner delimited = 4 [features.message_encoding = DELIMITED];
+  Inner inner = 5;
+  map<string, Inner> by_name = 6;
+  message Inner { string id = 1 [features.field_presence = LEGACY_REQUIRED]; }
+}
+"#;
+
+#[test]
+fn files_of_edition_2023_are_read_with_their_features() {
+    let schema = read(EDITION).unwrap();
+    let json = r#"{"number": 0, "packed": [1, 2], "expanded": ["A", "B"], "delimited": {"id": "x"},
+        "inner": {"id": "y"}, "byName": {"k": {"id": "z"}}}"#;
+    // Field 1 with its default, 2 packed, 3 twice, 4 between a start and an end, 5 and 6 with lengths.
+    let expected =
+        b"\x08\0\x12\x02\x01\x02\x18\x01\x18\x02\x23\x0a\x01x\x24\x2a\x03\x0a\x01y\x32\x08\x0a\x01k\x12\x03\x0a\x01z";
+    for schema in [&schema, &Schema::from_bytes(&schema.to_bytes()).unwrap()] {
+        let method = schema.unary_method(&Method::parse("a.S/M").unwrap()).unwrap();
+        assert_eq!(method.request(json).unwrap(), expected);
+        let told = method.request("{\"inner\": {}}").unwrap_err().to_string();
+        assert!(told.ends_with("the required field a.Outer.Inner.id is missing"), "{told}");
+    }
+    let told = read("edition = \"2023\";\nmessage A { int32 a = 1 [default = 3]; }").unwrap_err();
+    let told = told.to_string();
+    assert!(told.contains("greeter.proto:2:26: default values") && told.contains("-o`"), "{told}");
 }
 
 #[test]

@@ -23,7 +23,7 @@ impl Client {
     /// A client whose server may not have sent anything yet.
     pub(in super::super) fn before_preface() -> Self {
         let mut codec = GrpcCodec::new(&settings(&[])).unwrap();
-        (1..4).for_each(|id| codec.encode(id, b"hello"));
+        (1..4).for_each(|id| codec.encode(id, (b"hello", &[])));
         let mut client = Self { codec, answers: BTreeMap::new(), out: Vec::new(), fault: None };
         client.take_in(b"");
         client

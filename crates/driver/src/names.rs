@@ -1,10 +1,11 @@
-//! The addresses of a service's names: a name may have several, and others later.
+//! The addresses of a system's names: a name may have several, and others later.
 
 use std::net::IpAddr;
 use std::sync::mpsc::{self, TryRecvError};
 use std::thread;
 use std::time::Duration;
 
+use measure::{ErrorClass, Failure};
 use net::{Endpoint, Handle};
 
 use crate::Address;
@@ -13,7 +14,7 @@ use crate::Address;
 const POLL_PERIOD: Duration = Duration::from_millis(1);
 
 /// The addresses of the family of the first one. Servers rarely listen on both families of a name such as `localhost`.
-pub(super) fn of_first_family(mut found: Vec<Address>) -> Vec<Address> {
+pub(crate) fn of_first_family(mut found: Vec<Address>) -> Vec<Address> {
     let is_ipv4 = |address: &Address| match &address.endpoint {
         Endpoint::Tcp(address) => address.is_ipv4(),
         Endpoint::Unix(_) => true,
@@ -24,7 +25,7 @@ pub(super) fn of_first_family(mut found: Vec<Address>) -> Vec<Address> {
 }
 
 /// The address of a connection, and the others of its name behind it.
-pub(super) fn from(all: &[Address], connection: usize) -> Vec<Address> {
+pub(crate) fn from(all: &[Address], connection: usize) -> Vec<Address> {
     let Some(own) = connection.checked_rem(all.len()).and_then(|place| all.get(place)) else {
         return Vec::new();
     };
@@ -34,7 +35,7 @@ pub(super) fn from(all: &[Address], connection: usize) -> Vec<Address> {
 
 /// What was found at a name, with the known address first if it is still there. If not, connections begin with different
 /// addresses.
-pub(super) fn in_turn(mut found: Vec<Address>, known: &Address, connection: usize) -> Vec<Address> {
+fn in_turn(mut found: Vec<Address>, known: &Address, connection: usize) -> Vec<Address> {
     match found.iter().position(|address| address == known) {
         Some(place) => found[..=place].rotate_right(1),
         None => {
@@ -48,11 +49,7 @@ pub(super) fn in_turn(mut found: Vec<Address>, known: &Address, connection: usiz
 
 /// Looks the name of an address up again, on a thread that is left behind when that takes longer. `None` when the address
 /// has no name, or the name cannot be looked up: then the known addresses go on.
-pub(super) async fn look_up(
-    handle: &Handle,
-    known: &Address,
-    bound: Duration,
-) -> Option<Vec<Address>> {
+async fn look_up(handle: &Handle, known: &Address, bound: Duration) -> Option<Vec<Address>> {
     let Endpoint::Tcp(endpoint) = known.endpoint else { return None };
     let host = known.host().to_owned();
     if host.parse::<IpAddr>().is_ok() {
@@ -77,8 +74,39 @@ pub(super) async fn look_up(
     found.await.flatten()
 }
 
+/// The addresses that a name has now, as [`in_turn`] orders them for the connection of this index; `None` as for
+/// [`look_up`].
+pub(crate) async fn followed(
+    handle: &Handle,
+    known: &Address,
+    (connection, bound): (usize, Duration),
+) -> Option<Vec<Address>> {
+    Some(in_turn(look_up(handle, known, bound).await?, known, connection))
+}
+
+/// What the first of these addresses gives where `connect` succeeds. A refused login is the same at every address.
+///
+/// # Errors
+/// That of the first address, or of the one that refused the login.
+pub(crate) async fn first_of<T>(
+    addresses: &[Address],
+    connect: impl AsyncFn(&Address) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let mut first = None;
+    for address in addresses {
+        match connect(address).await {
+            Err(failure) if failure.key.class != ErrorClass::Login => {
+                first.get_or_insert(failure);
+            }
+            done => return done,
+        }
+    }
+    let message = "no address to connect to: give one in the URL";
+    Err(first.unwrap_or_else(|| Failure::new(ErrorClass::Connection, "", message)))
+}
+
 /// A setting that tells the addresses of names that have several; none when there is no such name.
-pub(super) fn several(all: &[Address]) -> Option<(String, String)> {
+pub(crate) fn several(all: &[Address]) -> Option<(String, String)> {
     let names = all.chunk_by(|one, next| one.name == next.name).filter(|of_name| of_name.len() > 1);
     let told = names.map(|of_name| {
         let addresses = of_name.iter().filter_map(|address| match address.endpoint {
@@ -132,6 +160,29 @@ mod tests {
         assert_eq!(known("10.0.0.2:7", 0), ["10.0.0.2", "10.0.0.4", "fd00::1"]);
         assert_eq!(known("10.0.0.1:7", 0), ["10.0.0.4", "10.0.0.2", "fd00::1"]);
         assert_eq!(known("10.0.0.1:7", 1), ["10.0.0.2", "10.0.0.4", "fd00::1"]);
+    }
+
+    #[test]
+    fn the_next_address_is_tried_unless_the_login_is_refused() {
+        let all = ["10.0.0.1:7", "10.0.0.2:7", "10.0.0.3:7"].map(|it| address("db:7", it));
+        let tried = |classes: [Option<ErrorClass>; 3]| {
+            let mut runtime = Runtime::new(Clock::monotonic()).unwrap();
+            let all = all.clone();
+            let connect = async move |address: &Address| {
+                let place = all.iter().position(|it| it == address).unwrap();
+                let failed = classes[place].map(|class| Failure::new(class, "", place.to_string()));
+                failed.map_or(Ok(place), Err)
+            };
+            let addresses =
+                ["10.0.0.1:7", "10.0.0.2:7", "10.0.0.3:7"].map(|it| address("db:7", it));
+            let result = runtime.block_on(async move { first_of(&addresses, connect).await });
+            result.unwrap().map_err(|failure| failure.message.clone())
+        };
+        let lost = Some(ErrorClass::Connection);
+        assert_eq!(tried([None, None, None]), Ok(0));
+        assert_eq!(tried([lost, lost, None]), Ok(2));
+        assert_eq!(tried([lost, Some(ErrorClass::Login), None]), Err("1".to_owned()));
+        assert_eq!(tried([lost, lost, lost]), Err("0".to_owned()));
     }
 
     #[test]

@@ -5,15 +5,13 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use super::session::Session;
-
 /// Bytes of the start of a text that a session keeps: the first word of most. What reads or writes rows is prepared.
 const START_BYTES: usize = 6;
 /// Bytes of the text of a prepared statement that are kept.
 const TEXT_BYTES: usize = 200;
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Asked {
+pub(crate) enum Asked {
     Nothing,
     /// A prepared statement, by its index.
     Statement(u32),
@@ -25,11 +23,23 @@ pub(super) enum Asked {
 
 impl Asked {
     #[inline]
-    pub(super) fn text(sql: &str) -> Self {
+    pub(crate) fn text(sql: &str) -> Self {
         let mut start = [0; START_BYTES];
         let length = sql.len().min(START_BYTES);
         start[..length].copy_from_slice(&sql.as_bytes()[..length]);
         Self::Text { start, length: u8::try_from(sql.len()).unwrap_or(u8::MAX) }
+    }
+
+    /// The request in words; `texts` are those of the session's statements.
+    pub(crate) fn told(self, texts: &[Rc<str>]) -> Option<String> {
+        match self {
+            Self::Nothing => None,
+            Self::Statement(index) => texts.get(index as usize).map(|it| (**it).to_owned()),
+            Self::Text { start, length } => {
+                let length = usize::from(length);
+                Some(shortened(&start, length.min(START_BYTES), length))
+            }
+        }
     }
 }
 
@@ -39,7 +49,7 @@ thread_local! {
 }
 
 /// The start of a text, which all sessions of the thread share.
-pub(super) fn shared_text(sql: &str) -> Rc<str> {
+pub(crate) fn shared_text(sql: &str) -> Rc<str> {
     let start = shortened(sql.as_bytes(), sql.len().min(TEXT_BYTES), sql.len());
     TEXTS.with_borrow_mut(|texts| match texts.get(start.as_str()) {
         Some(text) => Rc::clone(text),
@@ -49,22 +59,6 @@ pub(super) fn shared_text(sql: &str) -> Rc<str> {
             text
         }
     })
-}
-
-impl Session {
-    /// The request whose answer it has awaited last.
-    pub(super) fn asked_text(&self) -> Option<String> {
-        match self.asked {
-            Asked::Nothing => None,
-            Asked::Statement(index) => {
-                self.peer.texts.get(index as usize).map(|it| (**it).to_owned())
-            }
-            Asked::Text { start, length } => {
-                let length = usize::from(length);
-                Some(shortened(&start, length.min(START_BYTES), length))
-            }
-        }
-    }
 }
 
 /// The first `kept` bytes of a text of this length, with a sign where there is more.

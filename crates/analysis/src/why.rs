@@ -1,0 +1,18 @@
+//! What holds a system back, from an experiment in which small slow-downs were switched on and off.
+//!
+//! A closed loop's time for each transaction, T = 1/X, is a function of what is put where. Seconds that are added for each
+//! transaction at a place cost the whole system beta times as many: 1/beta is how many transactions can be at that place at
+//! once without being in each other's way. A place with the demand D has the share X beta D of T, and the shares of
+//! all places sum to 1 (METHODOLOGY.md, *Why*).
+
+mod design;
+mod fit;
+mod matrix;
+mod places;
+#[cfg(test)]
+mod simulated;
+mod verdict;
+
+pub use design::{CYCLE, Design};
+pub use places::{LeverEffect, PlaceEffect, Ranged95, WhyEffects, WhyPlace, why_effects};
+pub use verdict::{NotDecided, Verdict, why_verdict};

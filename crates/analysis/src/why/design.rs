@@ -1,0 +1,119 @@
+//! Which levers are on in which window.
+
+use measure::Lever;
+
+/// Windows of a cycle: each lever is on in half of them, and on in half of the windows in which another one is on.
+pub const CYCLE: usize = 16;
+
+/// The columns of the fractional factorial 2^(8-4): four factors and their products of three. No lever's effect is mixed
+/// with that of two others together (resolution IV).
+///
+/// Source: G. E. P. Box, J. S. Hunter, The 2^(k-p) fractional factorial designs, Technometrics 3 (1961).
+const FACTORS: [u8; 8] = [0b0001, 0b0010, 0b0100, 0b1000, 0b1110, 0b1101, 0b0111, 0b1011];
+
+/// The settings of all windows for some levers.
+#[derive(Clone, Debug)]
+pub struct Design {
+    levers: Vec<Lever>,
+    random: u64,
+}
+
+impl Design {
+    /// `levers` are at most eight.
+    pub fn new(levers: &[Lever], seed: u64) -> Self {
+        Self { levers: levers.iter().copied().take(FACTORS.len()).collect(), random: seed }
+    }
+
+    /// The settings of so many cycles. The order within a cycle is drawn; each second cycle is the one before it
+    /// backwards, so that a drift favours no setting.
+    pub fn settings(mut self, cycles: usize) -> Vec<u16> {
+        let mut order: Vec<u8> = (0..CYCLE as u8).collect();
+        let mut settings = Vec::with_capacity(cycles * CYCLE);
+        for cycle in 0..cycles {
+            match cycle % 2 {
+                0 => self.shuffle(&mut order),
+                _ => order.reverse(),
+            }
+            settings.extend(order.iter().map(|run| self.setting(*run)));
+        }
+        settings
+    }
+
+    fn setting(&self, run: u8) -> u16 {
+        let is_on = |factor: u8| (run & factor).count_ones() % 2 == 1;
+        let on = self.levers.iter().zip(FACTORS).filter(|(_, factor)| is_on(*factor));
+        on.map(|(lever, _)| lever.bit()).fold(0, |setting, bit| setting | bit)
+    }
+
+    /// Fisher and Yates' shuffle.
+    fn shuffle(&mut self, order: &mut [u8]) {
+        for last in (1..order.len()).rev() {
+            let other = (self.next() % (last as u64 + 1)) as usize;
+            order.swap(last, other);
+        }
+    }
+
+    /// `SplitMix64`. Source: G. L. Steele, D. Lea, C. H. Flood, Fast splittable pseudorandom number generators, OOPSLA 2014.
+    fn next(&mut self) -> u64 {
+        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.random;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As many as a design tells apart.
+    const LEVERS: [Lever; 8] = [
+        Lever::Null,
+        Lever::Before,
+        Lever::Inside,
+        Lever::ClientCpu,
+        Lever::ServerCpu,
+        Lever::Flush,
+        Lever::Clients,
+        Lever::Toggle,
+    ];
+
+    fn sign(setting: u16, lever: Lever) -> i32 {
+        if setting & lever.bit() == 0 { -1 } else { 1 }
+    }
+
+    #[test]
+    fn levers_are_on_independently_and_no_effect_is_mixed_with_that_of_a_pair() {
+        let settings = Design::new(&LEVERS, 7).settings(3);
+        assert_eq!(settings.len(), 3 * CYCLE);
+        for cycle in settings.chunks(CYCLE) {
+            for (at, one) in LEVERS.into_iter().enumerate() {
+                assert_eq!(cycle.iter().map(|it| sign(*it, one)).sum::<i32>(), 0, "{one:?}");
+                for (next, other) in LEVERS.into_iter().enumerate().skip(at + 1) {
+                    let both = |it: &u16| sign(*it, one) * sign(*it, other);
+                    assert_eq!(cycle.iter().map(both).sum::<i32>(), 0, "{one:?} and {other:?}");
+                    for third in LEVERS.into_iter().skip(next + 1) {
+                        let three = cycle.iter().map(|it| both(it) * sign(*it, third));
+                        assert_eq!(three.sum::<i32>(), 0, "{one:?}, {other:?} and {third:?}");
+                    }
+                }
+            }
+        }
+        assert_eq!(
+            settings[..CYCLE].iter().rev().collect::<Vec<_>>(),
+            settings[CYCLE..2 * CYCLE].iter().collect::<Vec<_>>()
+        );
+        assert_ne!(settings[..CYCLE], settings[2 * CYCLE..]);
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_order_and_levers_that_are_not_used_stay_off() {
+        let used = [Lever::Null, Lever::Cores];
+        let settings = Design::new(&used, 1).settings(2);
+        assert_eq!(settings, Design::new(&used, 1).settings(2));
+        assert_ne!(settings, Design::new(&used, 2).settings(2));
+        let all = Lever::Null.bit() | Lever::Cores.bit();
+        assert!(settings.iter().all(|setting| setting & !all == 0));
+    }
+}

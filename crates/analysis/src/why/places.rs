@@ -1,0 +1,486 @@
+//! What the experiment says of each place: how much a second that is put there costs, and which share of the time for a
+//! transaction is the place's own.
+
+use measure::{Lever, Why, WhyWindow};
+
+use super::fit::{Estimate, Row, fit};
+use super::matrix::{inverse, times};
+use crate::moments::standard_deviation;
+use crate::several::corrected;
+use crate::student::{critical_t, p_value};
+
+/// A level of significance for the lever that does nothing: when it responds, no other effect is believed.
+const NULL_LEVEL: f64 = 0.01;
+const LEVEL: f64 = 0.05;
+/// A window with fewer transactions says little of a rate.
+const TRANSACTIONS_MIN: u64 = 3;
+
+/// Where time can be put.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhyPlace {
+    /// Outside of transactions, with nothing held: a delay of the network or of the client.
+    Outside,
+    /// Inside of transactions, while they hold what they hold.
+    Inside,
+    /// dyno's event loops.
+    ClientCpu,
+    /// The CPUs of the server, for its work.
+    ServerCpu,
+    /// Flushes of files to the disk.
+    Flush,
+}
+
+/// An estimate with its 95 % interval, and a wider one that holds for all estimates of the experiment together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ranged95 {
+    pub value: f64,
+    pub low: f64,
+    pub high: f64,
+    pub surely_low: f64,
+    pub surely_high: f64,
+}
+
+impl Ranged95 {
+    pub fn scaled(self, factor: f64) -> Self {
+        let Self { value, low, high, surely_low, surely_high } = self;
+        let [value, low, high, surely_low, surely_high] =
+            [value, low, high, surely_low, surely_high].map(|it| it * factor);
+        Self { value, low, high, surely_low, surely_high }
+    }
+}
+
+/// What a lever did to the time for each transaction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LeverEffect {
+    pub lever: Lever,
+    /// Change of the time for each transaction, as a part of it.
+    pub change: Ranged95,
+    /// Whether it is other than noise, at 5 % over all levers (Holm).
+    pub responds: bool,
+}
+
+/// What a second at a place costs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PlaceEffect {
+    pub place: WhyPlace,
+    /// What the place's own lever added for each transaction, ns, as it was measured.
+    pub dose_ns: f64,
+    /// Seconds that the whole system loses for each transaction for a second that is put here.
+    pub beta: Ranged95,
+    /// The time at this place for each transaction, ns; `None` where it is not known.
+    pub demand_ns: Option<f64>,
+    /// The place's share of the time for a transaction; `None` where its demand is not known.
+    pub share: Option<Ranged95>,
+}
+
+/// The results of an experiment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WhyEffects {
+    pub clients: usize,
+    pub loops: usize,
+    pub cycles: usize,
+    /// Transactions a second with all levers off.
+    pub rate_per_s: f64,
+    pub levers: Vec<LeverEffect>,
+    pub places: Vec<PlaceEffect>,
+    /// The share of the time that no lever reached; the whole where no demand is known.
+    pub rest: Ranged95,
+    /// Elasticity of the rate to the number of clients: 1 when it is in proportion, 0 when it does not change.
+    pub client_elasticity: Option<Ranged95>,
+    /// Change of the time for each transaction with one core fewer, as a part of it.
+    pub fewer_cores: Option<Ranged95>,
+    /// Cores that the server kept busy.
+    pub server_busy: Option<f64>,
+    pub server_cores: Option<usize>,
+    /// Part of the time for which a quota stopped the server; `None` without one.
+    pub throttled: Option<f64>,
+    pub client_busy: f64,
+    /// Cores that other programs kept busy.
+    pub others_busy: Option<f64>,
+    pub host_cores: usize,
+    pub null_responds: bool,
+    /// Part of all transactions that failed.
+    pub failed: f64,
+    /// Standard deviation of the noise between windows, as a part of the rate.
+    pub noise: f64,
+    pub clipped: usize,
+    pub late: usize,
+}
+
+impl WhyEffects {
+    pub fn place(&self, place: WhyPlace) -> Option<&PlaceEffect> {
+        self.places.iter().find(|it| it.place == place)
+    }
+
+    pub fn lever(&self, lever: Lever) -> Option<&LeverEffect> {
+        self.levers.iter().find(|it| it.lever == lever)
+    }
+}
+
+/// Fits the experiment, which is looked at `looks` times while it runs; `None` when too little of it can be used.
+pub fn why_effects(why: &Why, looks: usize) -> Option<WhyEffects> {
+    let usable: Vec<&WhyWindow> = why
+        .windows
+        .iter()
+        .filter(|window| !window.is_late && window.transactions >= TRANSACTIONS_MIN)
+        .collect();
+    let levers: Vec<Lever> = why.used.iter().map(|used| used.lever).collect();
+    let tests = (levers.len() + 3) * looks.max(1);
+    let cycles = Cycles::of(&usable, &levers, tests)?;
+    let p_values: Vec<f64> = (0..levers.len()).map(|at| cycles.p_value(at)).collect();
+    let tested: Vec<usize> = (0..levers.len()).filter(|at| levers[*at] != Lever::Null).collect();
+    let of_tested: Vec<f64> = tested.iter().map(|at| p_values[*at]).collect();
+    let holm = corrected(&of_tested, of_tested.len());
+    let effects = levers.iter().enumerate().map(|(at, lever)| {
+        let by_holm = tested.iter().position(|it| *it == at).map(|it| holm[it] < LEVEL);
+        let responds = by_holm.unwrap_or(p_values[at] < NULL_LEVEL);
+        let change = cycles.range(|seen| Some(seen.change(at, is_coarse(*lever))))?;
+        Some(LeverEffect { lever: *lever, change, responds })
+    });
+    let places = Places::of(&cycles.whole, &levers, (&usable, why));
+    let fewer = why.used.iter().find(|used| used.lever == Lever::Clients).and_then(|used| {
+        let left = why.clients.checked_sub(used.size as usize).filter(|left| *left > 0)?;
+        Some((left as f64 / why.clients as f64).ln())
+    });
+    let at = |lever: Lever| levers.iter().position(|it| *it == lever);
+    let at_clients = at(Lever::Clients).zip(fewer);
+    let busy = Busy::of(&usable);
+    let failed: u64 = usable.iter().map(|window| window.failed).sum();
+    let succeeded: u64 = usable.iter().map(|window| window.transactions).sum();
+    Some(WhyEffects {
+        clients: why.clients,
+        loops: why.loops,
+        cycles: cycles.count(),
+        rate_per_s: 1e9 / cycles.whole.time.base(),
+        levers: effects.collect::<Option<Vec<LeverEffect>>>()?,
+        rest: cycles.range(|seen| places.rest(seen))?,
+        places: places.effects(&cycles)?,
+        client_elasticity: at_clients
+            .and_then(|(at, ln)| cycles.range(|seen| Some(-seen.time.effects[at] / ln))),
+        fewer_cores: at(Lever::Cores)
+            .and_then(|at| cycles.range(|seen| Some(seen.change(at, true)))),
+        server_busy: busy.server,
+        server_cores: why.server_cores,
+        throttled: why
+            .evidence
+            .as_ref()
+            .and_then(|it| Some(it.throttled_ns? as f64 / it.span_ns.max(1) as f64)),
+        client_busy: busy.client,
+        others_busy: busy.others,
+        host_cores: why.host_cores,
+        null_responds: at(Lever::Null)
+            .is_some_and(|at| p_values[at] < NULL_LEVEL / looks.max(1) as f64),
+        failed: failed as f64 / (failed + succeeded).max(1) as f64,
+        noise: cycles.noise,
+        clipped: cycles.clipped,
+        late: why.windows.iter().filter(|window| window.is_late).count(),
+    })
+}
+
+/// Whether a lever's effect multiplies the time for each transaction, and does not add to it.
+fn is_coarse(lever: Lever) -> bool {
+    matches!(lever, Lever::Clients | Lever::Cores | Lever::Toggle)
+}
+
+/// What one cycle shows, or several together.
+#[derive(Clone, Debug)]
+struct Seen {
+    /// Time for each transaction, and CPU time of dyno and the server for each, ns.
+    time: Estimate,
+    client: Estimate,
+    server: Option<Estimate>,
+    waits: [Waits; 3],
+}
+
+/// Waits that a lever made, ns, and the transactions of the windows in which it was on.
+#[derive(Clone, Copy, Debug, Default)]
+struct Waits {
+    ns: u64,
+    transactions: u64,
+}
+
+impl Waits {
+    fn each_ns(self) -> f64 {
+        self.ns as f64 / self.transactions.max(1) as f64
+    }
+}
+
+impl Seen {
+    fn mean<'s>(all: impl Iterator<Item = &'s Self> + Clone) -> Option<Self> {
+        let server: Option<Vec<&Estimate>> = all.clone().map(|it| it.server.as_ref()).collect();
+        let mut waits = [Waits::default(); 3];
+        for (sum, it) in all.clone().flat_map(|it| (0..).zip(it.waits)) {
+            let sum: &mut Waits = &mut waits[sum];
+            sum.ns += it.ns;
+            sum.transactions += it.transactions;
+        }
+        Some(Self {
+            time: Estimate::mean(all.clone().map(|it| &it.time))?,
+            client: Estimate::mean(all.map(|it| &it.client))?,
+            server: server.and_then(|all| Estimate::mean(all.into_iter())),
+            waits,
+        })
+    }
+
+    /// What a lever changes of the time for a transaction, as a part of it.
+    fn change(&self, lever: usize, is_coarse: bool) -> f64 {
+        let effect = self.time.effects[lever];
+        if is_coarse { effect.exp() - 1.0 } else { effect }
+    }
+}
+
+/// All cycles, which are far enough apart to be independent.
+struct Cycles {
+    whole: Seen,
+    /// What all cycles but one show, for each.
+    without: Vec<Seen>,
+    noise: f64,
+    clipped: usize,
+    /// How many estimates are looked at, over all looks.
+    tests: usize,
+}
+
+impl Cycles {
+    fn of(windows: &[&WhyWindow], levers: &[Lever], tests: usize) -> Option<Self> {
+        let is_coarse: Vec<bool> = levers.iter().map(|it| is_coarse(*it)).collect();
+        let chunks: Vec<&[&WhyWindow]> =
+            windows.chunk_by(|one, other| one.cycle == other.cycle).collect();
+        let fitted = |value: &dyn Fn(&WhyWindow) -> Option<f64>| {
+            let row = |window: &&WhyWindow| {
+                let on = levers.iter().map(|lever| window.setting & lever.bit() != 0).collect();
+                let ln_t = value(window)?.ln();
+                ln_t.is_finite().then_some(Row { on, ln_t })
+            };
+            let rows: Option<Vec<Vec<Row>>> =
+                chunks.iter().map(|cycle| cycle.iter().map(row).collect()).collect();
+            fit(&rows?, &is_coarse)
+        };
+        let each = |window: &WhyWindow| window.counted_ns as f64 / window.transactions as f64;
+        // CPU time for each transaction, from rates, because the clocks are read a little late.
+        let used = |window: &WhyWindow, ns: u64| {
+            ns as f64 / window.cpu_clock_ns.max(1) as f64 * each(window)
+        };
+        let time = fitted(&|window| Some(each(window)))?;
+        let client = fitted(&|window| Some(used(window, window.client_cpu_ns)))?;
+        let server = fitted(&|window| Some(used(window, window.server_cpu_ns?)));
+        let of_cycle = |(at, cycle): (usize, &&[&WhyWindow])| {
+            Some(Seen {
+                time: time.by_cycle[at].clone()?,
+                client: client.by_cycle[at].clone()?,
+                server: server.as_ref().and_then(|it| it.by_cycle[at].clone()),
+                waits: [
+                    waits(cycle, Lever::Before, |window| window.before_ns),
+                    waits(cycle, Lever::Inside, |window| window.inside_ns),
+                    waits(cycle, Lever::Flush, |window| window.flush_ns),
+                ],
+            })
+        };
+        let all: Vec<Seen> = chunks.iter().enumerate().filter_map(of_cycle).collect();
+        let others = |left_out: usize| {
+            let others = all.iter().enumerate().filter(move |(at, _)| *at != left_out);
+            Seen::mean(others.map(|(_, it)| it))
+        };
+        Some(Self {
+            whole: Seen::mean(all.iter())?,
+            without: (0..all.len()).filter_map(others).collect(),
+            noise: time.noise,
+            clipped: time.clipped,
+            tests,
+        })
+    }
+
+    fn count(&self) -> usize {
+        self.without.len().max(1)
+    }
+
+    /// The standard error of a function of what was seen, by the jackknife over cycles: it takes the noise that the effects
+    /// and the measured doses share for what it is.
+    ///
+    /// Source: B. Efron, The jackknife, the bootstrap and other resampling plans, SIAM 1982, chapter 3.
+    fn error(&self, function: impl Fn(&Seen) -> Option<f64>) -> Option<f64> {
+        let values: Vec<f64> = self.without.iter().map(function).collect::<Option<_>>()?;
+        let count = values.len() as f64;
+        let spread = standard_deviation(&values)?;
+        Some(spread * (count - 1.0) / count.sqrt())
+    }
+
+    /// A function of what was seen, with its intervals.
+    fn range(&self, function: impl Fn(&Seen) -> Option<f64>) -> Option<Ranged95> {
+        self.unsure_range(function, 0.0)
+    }
+
+    /// The same for what was divided by a dose that is not sure, by this part of it.
+    fn unsure_range(
+        &self,
+        function: impl Fn(&Seen) -> Option<f64>,
+        unsure: f64,
+    ) -> Option<Ranged95> {
+        let value = function(&self.whole)?;
+        let error = self.error(function).unwrap_or(f64::INFINITY).hypot(value * unsure);
+        let free = self.count() - 1;
+        let width = |confidence| critical_t(confidence, free).unwrap_or(f64::INFINITY) * error;
+        let (likely, sure) = (width(1.0 - LEVEL), width(1.0 - LEVEL / self.tests as f64));
+        Some(Ranged95 {
+            value,
+            low: value - likely,
+            high: value + likely,
+            surely_low: value - sure,
+            surely_high: value + sure,
+        })
+    }
+
+    fn p_value(&self, lever: usize) -> f64 {
+        let effect = |seen: &Seen| Some(seen.time.effects[lever]);
+        match self.error(effect) {
+            Some(error) if error > 0.0 => {
+                p_value(self.whole.time.effects[lever] / error, self.count() - 1)
+            }
+            _ => 1.0,
+        }
+    }
+}
+
+fn waits(cycle: &[&WhyWindow], lever: Lever, waited: fn(&WhyWindow) -> u64) -> Waits {
+    let on = cycle.iter().filter(|window| window.setting & lever.bit() != 0);
+    on.fold(Waits::default(), |sum, window| Waits {
+        ns: sum.ns + waited(window),
+        transactions: sum.transactions + window.transactions + window.failed,
+    })
+}
+
+/// Cores that were busy.
+struct Busy {
+    client: f64,
+    server: Option<f64>,
+    others: Option<f64>,
+}
+
+impl Busy {
+    fn of(windows: &[&WhyWindow]) -> Self {
+        let busy = |used: fn(&WhyWindow) -> Option<u64>| -> Option<f64> {
+            let all: u64 = windows.iter().map(|window| used(window)).sum::<Option<u64>>()?;
+            let length: u64 = windows.iter().map(|window| window.cpu_clock_ns).sum();
+            Some(all as f64 / length.max(1) as f64)
+        };
+        let client = busy(|window| Some(window.client_cpu_ns)).unwrap_or(0.0);
+        let server = busy(|window| window.server_cpu_ns);
+        let others = busy(|window| window.host_cpu_ns).zip(server);
+        let others = others.map(|(all, server)| (all - client - server).max(0.0));
+        Self { client, server, others }
+    }
+}
+
+/// The places that were reached, each by a lever of its own. A lever may put time at several places: their betas together
+/// are the solution of what all levers did.
+struct Places {
+    /// The index of each place's lever, with the place.
+    own: Vec<(usize, WhyPlace)>,
+    /// A timer that is late makes each wait longer by this factor.
+    late: Vec<f64>,
+    flush_ns: Option<f64>,
+}
+
+impl Places {
+    fn of(whole: &Seen, levers: &[Lever], (windows, why): (&[&WhyWindow], &Why)) -> Self {
+        let late = |lever: &Lever| {
+            let used = why.used.iter().find(|used| used.lever == *lever);
+            match lever {
+                Lever::Before | Lever::Inside => used
+                    .map_or(1.0, |used| 1.0 + why.timer_late_ns as f64 / used.size.max(1) as f64),
+                _ => 1.0,
+            }
+        };
+        let mut places = Self {
+            own: Vec::new(),
+            late: levers.iter().map(late).collect(),
+            flush_ns: why.flushing.map(|threads| threads * without_flush_ns(windows)),
+        };
+        let own = levers.iter().enumerate();
+        let own = own.filter_map(|(at, lever)| Some((at, own_place(*lever)?)));
+        // A lever may put nothing at its place: a load of single statements, for instance, has no inside.
+        places.own = own.filter(|(at, place)| places.dose(whole, *at, *at, *place) > 0.0).collect();
+        places
+    }
+
+    /// What a lever put at a place that is the own one of another lever, ns for each transaction.
+    fn dose(&self, seen: &Seen, lever: usize, owner: usize, place: WhyPlace) -> f64 {
+        let waited =
+            |waits: Waits| if lever == owner { waits.each_ns() * self.late[lever] } else { 0.0 };
+        match place {
+            WhyPlace::Outside => waited(seen.waits[0]),
+            WhyPlace::Inside => waited(seen.waits[1]),
+            WhyPlace::Flush => waited(seen.waits[2]),
+            WhyPlace::ClientCpu => seen.client.added(lever),
+            WhyPlace::ServerCpu => seen.server.as_ref().map_or(0.0, |server| server.added(lever)),
+        }
+    }
+
+    fn betas(&self, seen: &Seen) -> Option<Vec<f64>> {
+        let row = |(lever, _): &(usize, WhyPlace)| {
+            self.own.iter().map(|(owner, place)| self.dose(seen, *lever, *owner, *place)).collect()
+        };
+        let changes: Vec<f64> = self.own.iter().map(|(lever, _)| seen.time.added(*lever)).collect();
+        Some(times(&inverse(self.own.iter().map(row).collect())?, &changes))
+    }
+
+    /// Time at a place for each transaction, ns.
+    fn demand(&self, seen: &Seen, place: WhyPlace) -> Option<f64> {
+        match place {
+            WhyPlace::ClientCpu => Some(seen.client.base()),
+            WhyPlace::ServerCpu => seen.server.as_ref().map(Estimate::base),
+            WhyPlace::Flush => self.flush_ns,
+            WhyPlace::Outside | WhyPlace::Inside => None,
+        }
+    }
+
+    fn share(&self, seen: &Seen, at: usize) -> Option<f64> {
+        let demand = self.demand(seen, self.own[at].1)?;
+        Some(self.betas(seen)?[at] * demand / seen.time.base())
+    }
+
+    fn effects(&self, cycles: &Cycles) -> Option<Vec<PlaceEffect>> {
+        let of_place = |(at, (lever, place)): (usize, &(usize, WhyPlace))| {
+            Some(PlaceEffect {
+                place: *place,
+                dose_ns: self.dose(&cycles.whole, *lever, *lever, *place),
+                beta: cycles.unsure_range(
+                    |seen| Some(self.betas(seen)?[at]),
+                    // Half of what a timer is late: it may differ from wait to wait.
+                    (self.late[*lever] - 1.0) / self.late[*lever] / 2.0,
+                )?,
+                demand_ns: self.demand(&cycles.whole, *place),
+                share: cycles.range(|seen| self.share(seen, at)),
+            })
+        };
+        self.own.iter().enumerate().map(of_place).collect()
+    }
+
+    /// What the shares that are known leave of 1.
+    fn rest(&self, seen: &Seen) -> Option<f64> {
+        let betas = self.betas(seen)?;
+        let known = self.own.iter().zip(&betas).filter_map(|((_, place), beta)| {
+            Some(beta * self.demand(seen, *place)? / seen.time.base())
+        });
+        Some(1.0 - known.sum::<f64>())
+    }
+}
+
+/// The mean time for a transaction while flushes are not held longer, ns.
+fn without_flush_ns(windows: &[&WhyWindow]) -> f64 {
+    let off = windows.iter().filter(|window| window.setting & Lever::Flush.bit() == 0);
+    let (time, count) = off.fold((0, 0), |(time, count), window| {
+        (time + window.counted_ns, count + window.transactions)
+    });
+    time as f64 / count.max(1) as f64
+}
+
+fn own_place(lever: Lever) -> Option<WhyPlace> {
+    match lever {
+        Lever::Before => Some(WhyPlace::Outside),
+        Lever::Inside => Some(WhyPlace::Inside),
+        Lever::ClientCpu => Some(WhyPlace::ClientCpu),
+        Lever::ServerCpu => Some(WhyPlace::ServerCpu),
+        Lever::Flush => Some(WhyPlace::Flush),
+        Lever::Null | Lever::Clients | Lever::Cores | Lever::Toggle => None,
+    }
+}

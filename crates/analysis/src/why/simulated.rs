@@ -1,0 +1,553 @@
+//! The whole estimate on systems of queues whose betas are known, event by event.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use measure::{Lever, UsedLever, Why, WhyWindow};
+
+use super::{
+    CYCLE, Design, NotDecided, Ranged95, Verdict, WhyEffects, WhyPlace, why_effects, why_verdict,
+};
+
+/// The knot at which a transaction of the simulated system holds something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// Stations with queues and a delay: a product-form network.
+    Plain,
+    /// Server work under one lock.
+    Lock,
+    /// A lock that is held over a round trip of the client.
+    LockOverTrip,
+    /// One flush at a time; all that wait when it begins share it.
+    Group,
+    /// Every millisecond one transaction may begin, whatever dyno does.
+    Limited,
+}
+
+/// Mean times of a transaction, us; all but the delay and the trip are exponential.
+#[derive(Clone, Copy, Debug)]
+struct System {
+    kind: Kind,
+    clients: usize,
+    cores: usize,
+    client: f64,
+    delay: f64,
+    server: f64,
+    locked: f64,
+    trip: f64,
+    flush: f64,
+    /// Standard deviations, in ln T, of noise of a window, and of noise that lasts (0.8 from window to window).
+    noise: (f64, f64),
+    /// What each slow-down would cost of the rate at most.
+    dose: f64,
+    /// Whether a client pauses, which is a coarse change near the knee.
+    pauses: bool,
+}
+
+const PLAIN: System = System {
+    kind: Kind::Plain,
+    clients: 8,
+    cores: 1,
+    client: 40.0,
+    delay: 200.0,
+    server: 400.0,
+    locked: 0.0,
+    trip: 0.0,
+    flush: 0.0,
+    noise: (0.02, 0.03),
+    dose: 0.1,
+    pauses: true,
+};
+
+/// What the levers are set to, us; the tax of the server's work as a part of it.
+#[derive(Clone, Copy, Debug)]
+struct Doses {
+    before: f64,
+    inside: f64,
+    client: f64,
+    tax: f64,
+    flush: f64,
+    paused: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Step {
+    Begin,
+    Client,
+    Server,
+    Take,
+    Locked,
+    Commit,
+    Flushed,
+    Done,
+}
+
+struct Station {
+    servers: usize,
+    busy: usize,
+    waiting: VecDeque<(usize, f64, Step)>,
+}
+
+impl Station {
+    fn new(servers: usize) -> Self {
+        Self { servers, busy: 0, waiting: VecDeque::new() }
+    }
+}
+
+struct Run<'a> {
+    system: &'a System,
+    doses: Doses,
+    window_us: f64,
+    /// The part at the begin of each window that is left out.
+    left_out_us: f64,
+    settings: &'a [u16],
+    speeds: Vec<f64>,
+    now: f64,
+    order: u64,
+    events: BinaryHeap<Reverse<(u64, u64, usize, Step)>>,
+    random: u64,
+    client: Station,
+    server: Station,
+    lock: Station,
+    committing: Vec<usize>,
+    flushing: Vec<usize>,
+    next_permit: f64,
+    windows: Vec<WhyWindow>,
+    aside: WhyWindow,
+}
+
+impl Run<'_> {
+    fn uniform(&mut self) -> f64 {
+        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.random;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    fn drawn(&mut self, mean: f64) -> f64 {
+        -mean * (1.0 - self.uniform()).ln() * self.speed()
+    }
+
+    fn window(&self) -> usize {
+        ((self.now / self.window_us) as usize).min(self.settings.len() - 1)
+    }
+
+    /// The present window, to count in; what is left out is counted aside.
+    fn counted(&mut self) -> &mut WhyWindow {
+        let window = self.window();
+        let is_left_out = self.now - window as f64 * self.window_us < self.left_out_us;
+        if is_left_out { &mut self.aside } else { &mut self.windows[window] }
+    }
+
+    fn speed(&self) -> f64 {
+        self.speeds[self.window()]
+    }
+
+    fn is_on(&self, lever: Lever) -> bool {
+        self.settings[self.window()] & lever.bit() != 0
+    }
+
+    fn dose(&self, lever: Lever, dose: f64) -> f64 {
+        if self.is_on(lever) { dose } else { 0.0 }
+    }
+
+    fn at(&mut self, delay: f64, client: usize, step: Step) {
+        self.order += 1;
+        let time = ((self.now + delay) * 1e3) as u64;
+        self.events.push(Reverse((time, self.order, client, step)));
+    }
+
+    /// Queues for a station, or takes one of its servers.
+    fn queue(&mut self, of: fn(&mut Self) -> &mut Station, client: usize, work: f64, then: Step) {
+        let station = of(self);
+        if station.busy < station.servers {
+            station.busy += 1;
+            self.at(work, client, then);
+        } else {
+            station.waiting.push_back((client, work, then));
+        }
+    }
+
+    fn leave(&mut self, of: fn(&mut Self) -> &mut Station) {
+        let station = of(self);
+        if station.busy > station.servers {
+            station.busy -= 1;
+            return;
+        }
+        match station.waiting.pop_front() {
+            Some((client, work, then)) => self.at(work, client, then),
+            None => station.busy -= 1,
+        }
+    }
+
+    /// When the window ends, for a client that pauses in it.
+    fn paused_until(&self, client: usize) -> Option<f64> {
+        let (paused, clients) = (self.doses.paused, self.system.clients);
+        let is_chosen = paused * (client + 1) / clients > paused * client / clients;
+        (is_chosen && self.is_on(Lever::Clients))
+            .then(|| (self.window() + 1) as f64 * self.window_us)
+    }
+
+    fn work_of_server(&mut self, mean: f64) -> f64 {
+        let tax = self.dose(Lever::ServerCpu, self.doses.tax);
+        let work = self.drawn(mean) * (1.0 + tax);
+        let used = self.counted().server_cpu_ns.get_or_insert(0);
+        *used += (work * 1e3) as u64;
+        work
+    }
+
+    fn step(&mut self, client: usize, step: Step) {
+        let system = *self.system;
+        match step {
+            Step::Begin => {
+                if let Some(end) = self.paused_until(client) {
+                    return self.at(end - self.now + 0.001, client, Step::Begin);
+                }
+                let wait = self.dose(Lever::Before, self.doses.before);
+                self.counted().before_ns += (wait * 1e3) as u64;
+                let mut wait = wait + system.delay * self.speed();
+                if system.kind == Kind::Limited {
+                    let permit = self.next_permit.max(self.now + wait);
+                    self.next_permit = permit + 1_000.0;
+                    wait = permit - self.now;
+                }
+                self.at(wait, client, Step::Client);
+            }
+            Step::Client => {
+                let work =
+                    self.drawn(system.client) + self.dose(Lever::ClientCpu, self.doses.client);
+                self.counted().client_cpu_ns += (work * 1e3) as u64;
+                self.queue(|it| &mut it.client, client, work, Step::Server);
+            }
+            Step::Server => {
+                self.leave(|it| &mut it.client);
+                let work = self.work_of_server(system.server);
+                self.server.servers = system.cores - usize::from(self.is_on(Lever::Cores));
+                self.queue(|it| &mut it.server, client, work, Step::Take);
+            }
+            Step::Take => {
+                self.leave(|it| &mut it.server);
+                match system.kind {
+                    Kind::Plain | Kind::Limited => self.at(0.0, client, Step::Done),
+                    Kind::Group => self.at(0.0, client, Step::Commit),
+                    Kind::Lock | Kind::LockOverTrip => {
+                        let inside = self.dose(Lever::Inside, self.doses.inside);
+                        self.counted().inside_ns += (inside * 1e3) as u64;
+                        let trip =
+                            if system.kind == Kind::LockOverTrip { system.trip } else { 0.0 };
+                        let work = self.work_of_server(system.locked);
+                        let held = work + trip * self.speed() + inside;
+                        self.queue(|it| &mut it.lock, client, held, Step::Locked);
+                    }
+                }
+            }
+            Step::Locked => {
+                self.leave(|it| &mut it.lock);
+                self.at(0.0, client, Step::Done);
+            }
+            Step::Commit => {
+                self.committing.push(client);
+                if self.flushing.is_empty() {
+                    self.flush();
+                }
+            }
+            Step::Flushed => {
+                for client in std::mem::take(&mut self.flushing) {
+                    self.at(0.0, client, Step::Done);
+                }
+                if !self.committing.is_empty() {
+                    self.flush();
+                }
+            }
+            Step::Done => {
+                self.counted().transactions += 1;
+                self.at(0.0, client, Step::Begin);
+            }
+        }
+    }
+
+    fn flush(&mut self) {
+        self.flushing = std::mem::take(&mut self.committing);
+        let wait = self.dose(Lever::Flush, self.doses.flush);
+        self.counted().flush_ns += (wait * 1e3) as u64;
+        // A disk's flushes last about equally long.
+        let length = self.system.flush * (0.75 + 0.5 * self.uniform()) * self.speed() + wait;
+        let first = self.flushing[0];
+        self.at(length, first, Step::Flushed);
+    }
+
+    fn run(mut self) -> Vec<WhyWindow> {
+        for client in 0..self.system.clients {
+            self.at(0.0, client, Step::Begin);
+        }
+        let end = self.window_us * self.settings.len() as f64;
+        while let Some(Reverse((time, _, client, step))) = self.events.pop() {
+            self.now = time as f64 / 1e3;
+            if self.now >= end {
+                break;
+            }
+            self.step(client, step);
+        }
+        self.windows
+    }
+}
+
+/// The levers of a system: those that it has a place for.
+fn levers(system: &System) -> Vec<Lever> {
+    let mut levers = vec![Lever::Null, Lever::Before, Lever::ClientCpu, Lever::ServerCpu];
+    match system.kind {
+        Kind::Lock | Kind::LockOverTrip => levers.push(Lever::Inside),
+        Kind::Group => levers.push(Lever::Flush),
+        Kind::Plain | Kind::Limited => {}
+    }
+    if system.clients > 1 && system.pauses {
+        levers.push(Lever::Clients);
+    }
+    if system.cores > 1 {
+        levers.push(Lever::Cores);
+    }
+    levers
+}
+
+/// An experiment of so many cycles on a system with the time T for each transaction, us.
+fn experiment(system: &System, t_us: f64, cycles: usize, seed: u64) -> Why {
+    let levers = levers(system);
+    let settings = Design::new(&levers, seed).settings(cycles);
+    let clients = system.clients as f64;
+    let doses = Doses {
+        before: system.dose * clients * t_us,
+        inside: system.dose * t_us,
+        client: system.dose * t_us,
+        tax: system.dose,
+        flush: system.dose * clients * t_us,
+        paused: system.clients.div_ceil(8),
+    };
+    let left_out_us = 3.0 * clients * t_us;
+    let counted_us = (200.0 * t_us).max(40.0 * clients * t_us);
+    let window_us = counted_us + left_out_us;
+    let mut run = Run {
+        system,
+        doses,
+        window_us,
+        left_out_us,
+        settings: &settings,
+        speeds: vec![1.0; settings.len()],
+        now: 0.0,
+        order: 0,
+        events: BinaryHeap::new(),
+        random: seed.wrapping_mul(0x2545_f491_4f6c_dd1d),
+        client: Station::new(1),
+        server: Station::new(system.cores),
+        lock: Station::new(1),
+        committing: Vec::new(),
+        flushing: Vec::new(),
+        next_permit: 0.0,
+        windows: Vec::new(),
+        aside: WhyWindow::default(),
+    };
+    let mut normal = || (0..12).map(|_| run.uniform()).sum::<f64>() - 6.0;
+    let mut lasting = 0.0;
+    let speeds = (0..settings.len()).map(|_| {
+        lasting = 0.8 * lasting + (1.0_f64 - 0.64).sqrt() * normal();
+        (system.noise.0 * normal() + system.noise.1 * lasting).exp()
+    });
+    run.speeds = speeds.collect();
+    run.windows = settings
+        .iter()
+        .enumerate()
+        .map(|(at, setting)| WhyWindow {
+            cycle: (at / CYCLE) as u32,
+            setting: *setting,
+            counted_ns: (counted_us * 1e3) as u64,
+            cpu_clock_ns: (counted_us * 1e3) as u64,
+            server_cpu_ns: Some(0),
+            ..WhyWindow::default()
+        })
+        .collect();
+    let used = |lever: &Lever| UsedLever {
+        lever: *lever,
+        size: if *lever == Lever::Clients { doses.paused as u64 } else { 1 },
+        every: 1,
+    };
+    Why {
+        clients: system.clients,
+        loops: 1,
+        server_cores: Some(system.cores),
+        host_cores: system.cores + 1,
+        used: levers.iter().map(used).collect(),
+        windows: run.run(),
+        ..Why::default()
+    }
+}
+
+/// T of a system without noise and levers, us, by a long run.
+fn t_us(system: &System) -> f64 {
+    let quiet = System { noise: (0.0, 0.0), ..*system };
+    let mut why = experiment(&quiet, 1_000.0, 1, 1);
+    let off = |windows: &[WhyWindow]| {
+        let (time, count) = windows
+            .iter()
+            .filter(|it| it.setting == 0)
+            .fold((0, 0), |sum, it| (sum.0 + it.counted_ns, sum.1 + it.transactions));
+        time as f64 / count.max(1) as f64 / 1e3
+    };
+    for seed in 2..6 {
+        why = experiment(&quiet, off(&why.windows).max(1.0), 8, seed);
+    }
+    off(&why.windows)
+}
+
+/// Mean value analysis of stations with one server each and a delay: T with so many clients, and the number at
+/// each station. Source: M. Reiser, S. S. Lavenberg, Mean-value analysis of closed multichain queuing networks, JACM 27 (1980).
+fn mean_values(demands: &[f64], delay: f64, clients: usize) -> (f64, Vec<f64>) {
+    let mut queues = vec![0.0; demands.len()];
+    let mut rate = 0.0;
+    for present in 1..=clients {
+        let times: Vec<f64> =
+            demands.iter().zip(&queues).map(|(demand, queue)| demand * (1.0 + queue)).collect();
+        rate = present as f64 / (delay + times.iter().sum::<f64>());
+        queues = times.iter().map(|time| rate * time).collect();
+    }
+    (rate.recip(), queues)
+}
+
+fn effects(system: &System, t_us: f64, cycles: usize, seed: u64) -> WhyEffects {
+    why_effects(&experiment(system, t_us, cycles, seed), 1).unwrap()
+}
+
+fn covers(range: Ranged95, truth: f64) -> bool {
+    range.low <= truth && truth <= range.high
+}
+
+/// The shares of a product-form network are Q(N) - Q(N - 1), the place where the last client stands; the beta of a delay is
+/// (X(N) - X(N - 1)) / X(N).
+#[test]
+fn the_shares_of_a_product_form_network_are_where_the_last_client_stands() {
+    for (clients, delay) in [(2, 2_000.0), (6, 1_200.0), (8, 200.0)] {
+        // Small doses, and always all clients: what is large costs more than its beginning near the knee.
+        let noise = (0.001, 0.001);
+        let system = System { clients, delay, noise, dose: 0.03, pauses: false, ..PLAIN };
+        let demands = [system.client, system.server];
+        let (t, queues) = mean_values(&demands, delay, clients);
+        let (t_before, before) = mean_values(&demands, delay, clients - 1);
+        let found = effects(&system, t, 120, 11);
+        assert!((found.rate_per_s * t / 1e6 - 1.0).abs() < 0.03, "{found:?}");
+        let share = |place| found.place(place).unwrap().share.unwrap().value;
+        for (place, at) in [(WhyPlace::ClientCpu, 0), (WhyPlace::ServerCpu, 1)] {
+            let expected = queues[at] - before[at];
+            assert!((share(place) - expected).abs() < 0.1, "{clients}: {expected} {found:#?}");
+        }
+        let beta = (1.0 / t - 1.0 / t_before) * t;
+        let seen = found.place(WhyPlace::Outside).unwrap().beta.value;
+        assert!((seen - beta).abs() < 0.1, "{clients}: {seen} for {beta}");
+        let sum = 1.0 - found.rest.value + beta / t * delay;
+        assert!((sum - 1.0).abs() < 0.12, "{clients}: {sum}");
+    }
+}
+
+#[test]
+fn sentences_are_right_where_the_limit_is_known() {
+    let lock = System { kind: Kind::Lock, cores: 4, locked: 300.0, server: 100.0, ..PLAIN };
+    let trip = System {
+        kind: Kind::LockOverTrip,
+        cores: 4,
+        locked: 30.0,
+        trip: 400.0,
+        server: 60.0,
+        ..PLAIN
+    };
+    let group = System { kind: Kind::Group, cores: 4, flush: 5_000.0, server: 60.0, ..PLAIN };
+    let limited = System { kind: Kind::Limited, cores: 2, server: 60.0, ..PLAIN };
+    let cases = [
+        (System { clients: 2, delay: 4_000.0, ..PLAIN }, Verdict::Latency),
+        (PLAIN, Verdict::ServerCpu),
+        (System { client: 500.0, server: 40.0, ..PLAIN }, Verdict::Generator),
+        (lock, Verdict::OneAtATime),
+        (trip, Verdict::Held),
+        (group, Verdict::FlushShared),
+        (limited, Verdict::Untouched),
+    ];
+    for (system, expected) in cases {
+        let found = effects(&system, t_us(&system), 40, 5);
+        assert_eq!(why_verdict(&found), expected, "{system:?} {found:#?}");
+    }
+}
+
+/// The same server on a machine that dyno fills with it, and under a quota.
+#[test]
+fn a_full_machine_and_a_quota_are_told_from_work_one_at_a_time() {
+    let found = effects(&PLAIN, t_us(&PLAIN), 40, 5);
+    let machine = WhyEffects {
+        server_cores: Some(2),
+        host_cores: 2,
+        server_busy: Some(1.0),
+        client_busy: 0.1,
+        ..found
+    };
+    assert_ne!(why_verdict(&machine), Verdict::SharedCpu);
+    let shared = WhyEffects { client_busy: 0.9, ..machine.clone() };
+    assert_eq!(why_verdict(&shared), Verdict::SharedCpu);
+    let stopped = WhyEffects { throttled: Some(0.4), ..machine };
+    assert_eq!(why_verdict(&stopped), Verdict::Quota);
+}
+
+#[test]
+fn a_short_look_decides_nothing_and_tells_how_long_would_do() {
+    let found = effects(&PLAIN, 400.0, 3, 1);
+    assert_eq!(why_verdict(&found), Verdict::NotDecided(NotDecided::TooShort { times: 2.0 }));
+}
+
+/// Of many short experiments, how often the interval of each beta has the truth, and how often the lever that does nothing
+/// responds.
+fn counted(runs: u64, cycles: usize) -> Vec<(&'static str, [f64; 2], f64, f64)> {
+    let mut table = Vec::new();
+    let cases =
+        [("below the knee", System { clients: 2, delay: 4_000.0, ..PLAIN }), ("saturated", PLAIN)];
+    for (name, system) in cases {
+        let demands = [system.client, system.server];
+        let (t, queues) = mean_values(&demands, system.delay, system.clients);
+        let (t_before, before) = mean_values(&demands, system.delay, system.clients - 1);
+        let outside = (1.0 / t - 1.0 / t_before) * t;
+        let server = (queues[1] - before[1]) * t / system.server;
+        let (mut covered, mut null, mut width) = ([0; 2], 0, 0.0);
+        for seed in 0..runs {
+            let found = effects(&system, t, cycles, seed + 100);
+            let beta = |place| found.place(place).unwrap().beta;
+            covered[0] += usize::from(covers(beta(WhyPlace::Outside), outside));
+            covered[1] += usize::from(covers(beta(WhyPlace::ServerCpu), server));
+            let share = found.place(WhyPlace::ServerCpu).unwrap().share.unwrap();
+            width += (share.high - share.low) / 2.0;
+            null += usize::from(found.lever(Lever::Null).unwrap().change.low > 0.0);
+            null += usize::from(found.lever(Lever::Null).unwrap().change.high < 0.0);
+        }
+        let part = |count: usize| count as f64 / runs as f64;
+        table.push((name, covered.map(part), part(null), width / runs as f64));
+    }
+    table
+}
+
+#[test]
+fn intervals_cover_what_they_should() {
+    for (name, covered, null, width) in counted(30, 12) {
+        assert!(covered.iter().all(|it| *it >= 0.8), "{name}: {covered:?}");
+        assert!(null <= 0.2, "{name}: {null}");
+        assert!(width < 1.0, "{name}: {width}");
+    }
+}
+
+/// `cargo test --release -p dyno-analysis why_coverage -- --ignored`
+#[test]
+#[ignore = "minutes; its table is in benchmarks/why.md"]
+#[expect(clippy::disallowed_macros, reason = "the table is what it is run for")]
+fn why_coverage_of_a_thousand_runs() {
+    let table = counted(1_000, 12);
+    for (name, covered, null, width) in &table {
+        println!("{name}: {covered:?}, null {null}, half width {width:.2}");
+    }
+    for (name, covered, null, _) in table {
+        let is_held = |part: &f64| (0.93..=0.97).contains(part);
+        assert!(covered.iter().all(is_held), "{name}: {covered:?}");
+        assert!((0.03..=0.07).contains(&null), "{name}: {null}");
+    }
+}

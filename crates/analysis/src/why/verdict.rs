@@ -1,0 +1,251 @@
+//! From the effects to the limit: the table of patterns of METHODOLOGY.md, *Why*.
+
+use super::places::{Ranged95, WhyEffects, WhyPlace};
+
+/// Fewer cycles than these decide nothing.
+const CYCLES_MIN: usize = 6;
+/// A host on which other programs keep this part of all cores busy is not measured.
+const OTHERS_MAX: f64 = 0.25;
+/// The server shares the cores of a full machine with dyno where dyno keeps at least this part of them busy.
+const SHARED: f64 = 0.1;
+/// Other programs are a cause only where they keep at least this part of all cores busy.
+const OTHERS_SEEN: f64 = 0.1;
+/// More failures than this part of all transactions are another load.
+const FAILED_MAX: f64 = 0.05;
+/// Shares that add up to more than this are not those of one system.
+const SUM_MAX: f64 = 1.25;
+/// A place with at least this share is the limit.
+const MOST: f64 = 0.5;
+/// What is surely below this does not respond.
+const LITTLE: f64 = 0.35;
+/// A share below this is not named.
+const NAMED: f64 = 0.25;
+/// How near the bounds of a share are to its value when nothing more is to be learned.
+const NEAR: f64 = 0.25;
+/// A quota that stops the server for at least this part of the time is its limit, where its CPU is.
+const THROTTLED: f64 = 0.05;
+/// What is busy at least this part of the time is full.
+const FULL: f64 = 0.85;
+
+/// What holds a system back at one load.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Verdict {
+    /// dyno's own event loops.
+    Generator,
+    /// Nothing is full: each client waits for its own answers.
+    Latency,
+    /// The same, and most of what it waits for is the flush of files.
+    FlushLatency,
+    /// All the cores that the server may use.
+    ServerCpu,
+    /// The server's work, of which so many transactions are done at a time: more cores do not help.
+    OneAtATime,
+    /// The server's work; whether more cores would help is not known.
+    ServerWork,
+    /// All the cores of the machine, which the server and dyno share.
+    SharedCpu,
+    /// The quota of CPU time that the server has.
+    Quota,
+    /// The server's work on cores that other programs use.
+    OtherPrograms,
+    /// Something that transactions hold.
+    Held,
+    /// Flushes one after another, which several transactions share.
+    FlushShared,
+    /// Flushes one after another, which transactions do not share.
+    FlushSerial,
+    /// Nothing that dyno can slow down.
+    Untouched,
+    /// Fewer clients would be faster.
+    TooManyClients,
+    /// No single place.
+    Several,
+    /// What was seen does not tell.
+    NotDecided(NotDecided),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum NotDecided {
+    /// It lasts too short; about so many times as long would do.
+    TooShort { times: f64 },
+    /// The lever that does nothing seems to respond.
+    NullResponds,
+    /// Other programs keep so many cores of the machine busy.
+    OthersBusy { cores: f64 },
+    /// Shares add up to more than the whole: so much.
+    SharesAboveOne { sum: f64 },
+    /// Transactions fail: this part of all.
+    Failures { part: f64 },
+}
+
+/// What the effects say. A place is named only when the bounds that hold for all estimates together leave no other.
+pub fn why_verdict(effects: &WhyEffects) -> Verdict {
+    refused(effects).map_or_else(|| Seen::of(effects).verdict(), Verdict::NotDecided)
+}
+
+fn refused(effects: &WhyEffects) -> Option<NotDecided> {
+    if effects.null_responds {
+        return Some(NotDecided::NullResponds);
+    }
+    let others = effects.others_busy.filter(|it| *it > OTHERS_MAX * effects.host_cores as f64);
+    if let Some(cores) = others {
+        return Some(NotDecided::OthersBusy { cores });
+    }
+    if effects.failed > FAILED_MAX {
+        return Some(NotDecided::Failures { part: effects.failed });
+    }
+    if 1.0 - effects.rest.surely_high > SUM_MAX {
+        return Some(NotDecided::SharesAboveOne { sum: 1.0 - effects.rest.value });
+    }
+    if effects.cycles < CYCLES_MIN {
+        let times = CYCLES_MIN as f64 / effects.cycles.max(1) as f64;
+        return Some(NotDecided::TooShort { times });
+    }
+    None
+}
+
+/// The figures by which the patterns are told apart; `None` where a lever was not used.
+struct Seen<'a> {
+    effects: &'a WhyEffects,
+    /// How much of a delay of each client shows in its own cycle: 1 on the path, 0 hidden.
+    outside: Option<Ranged95>,
+    inside: Option<Ranged95>,
+    client_cpu: Option<Ranged95>,
+    server_cpu: Option<Ranged95>,
+    /// Beta of a flush, and its share where that is known.
+    flush: Option<Ranged95>,
+    flush_share: Option<Ranged95>,
+    clients: Option<Ranged95>,
+}
+
+fn is_above(range: Option<Ranged95>, bound: f64) -> bool {
+    range.is_some_and(|range| range.surely_low >= bound)
+}
+
+fn is_below(range: Option<Ranged95>, bound: f64) -> bool {
+    range.is_some_and(|range| range.surely_high <= bound)
+}
+
+impl<'a> Seen<'a> {
+    fn of(effects: &'a WhyEffects) -> Self {
+        let beta = |place| effects.place(place).map(|it| it.beta);
+        let share = |place| effects.place(place).and_then(|it| it.share);
+        let clients = effects.clients as f64;
+        Self {
+            effects,
+            outside: beta(WhyPlace::Outside).map(|beta| beta.scaled(clients)),
+            inside: beta(WhyPlace::Inside),
+            client_cpu: share(WhyPlace::ClientCpu),
+            server_cpu: share(WhyPlace::ServerCpu),
+            flush: beta(WhyPlace::Flush),
+            flush_share: share(WhyPlace::Flush),
+            clients: effects.client_elasticity,
+        }
+    }
+
+    fn verdict(&self) -> Verdict {
+        if is_above(self.client_cpu, MOST) {
+            return Verdict::Generator;
+        }
+        if is_above(self.outside, MOST) {
+            return self.on_the_path();
+        }
+        if is_above(self.server_cpu, MOST) {
+            return self.of_the_server();
+        }
+        let found = self.flushes().or_else(|| self.held()).or_else(|| self.none());
+        found.unwrap_or_else(|| self.several())
+    }
+
+    /// A delay of each client shows in its own cycle: nothing is full.
+    fn on_the_path(&self) -> Verdict {
+        if is_above(self.flush_share, MOST) { Verdict::FlushLatency } else { Verdict::Latency }
+    }
+
+    fn of_the_server(&self) -> Verdict {
+        let Some(beta) = self.effects.place(WhyPlace::ServerCpu).map(|it| it.beta) else {
+            return Verdict::ServerWork;
+        };
+        if self.effects.throttled.is_some_and(|part| part >= THROTTLED) {
+            return Verdict::Quota;
+        }
+        let at_once = beta.value.recip();
+        let busy = self.effects.server_busy.unwrap_or(0.0);
+        let cores = self.effects.server_cores.map(|cores| cores as f64);
+        if cores.is_some_and(|cores| busy >= FULL * cores) {
+            return match cores {
+                Some(cores) if cores > 1.5 && beta.surely_low > 1.5 / cores => Verdict::ServerWork,
+                _ => Verdict::ServerCpu,
+            };
+        }
+        let others = self.effects.others_busy.unwrap_or(0.0);
+        let host = self.effects.host_cores as f64;
+        let client = self.effects.client_busy;
+        if client >= SHARED * host && client + busy + others >= FULL * host {
+            return Verdict::SharedCpu;
+        }
+        let are_others = others >= OTHERS_SEEN * host;
+        if are_others && beta.surely_low > busy.max(0.5).recip() && at_once < busy {
+            return Verdict::OtherPrograms;
+        }
+        let is_fewer_slow = is_above(self.effects.fewer_cores, 0.05);
+        match (cores, self.effects.fewer_cores) {
+            (Some(cores), _) if cores < 1.5 => Verdict::ServerCpu,
+            (Some(cores), Some(fewer)) if fewer.surely_high < 0.5 / cores && !is_fewer_slow => {
+                Verdict::OneAtATime
+            }
+            _ => Verdict::ServerWork,
+        }
+    }
+
+    fn flushes(&self) -> Option<Verdict> {
+        let is_limit = match self.flush_share {
+            Some(_) => is_above(self.flush_share, MOST),
+            // Its beta alone cannot tell a flush from what is held meanwhile.
+            None => is_above(self.flush, MOST) && !is_above(self.inside, MOST),
+        };
+        if !is_limit {
+            return None;
+        }
+        Some(match self.clients {
+            // A client alone waits for nobody else's flush.
+            _ if self.effects.clients == 1 => Verdict::FlushLatency,
+            clients if is_above(clients, MOST) => Verdict::FlushShared,
+            _ => Verdict::FlushSerial,
+        })
+    }
+
+    /// A delay inside of a transaction costs much more than one outside.
+    fn held(&self) -> Option<Verdict> {
+        let (inside, outside) = (self.inside?, self.effects.place(WhyPlace::Outside)?.beta);
+        let apart = inside.surely_low > outside.surely_high;
+        let alone = 2.0 / self.effects.clients as f64;
+        (apart && inside.surely_low > alone.min(MOST) && self.effects.clients > 1)
+            .then_some(Verdict::Held)
+    }
+
+    fn none(&self) -> Option<Verdict> {
+        if self.clients.is_some_and(|clients| clients.surely_high < 0.0) {
+            return Some(Verdict::TooManyClients);
+        }
+        let is_little = |range: Option<Ranged95>| range.is_none() || is_below(range, LITTLE);
+        let all = [self.outside, self.inside, self.client_cpu, self.server_cpu, self.clients];
+        let is_used = self.outside.is_some() && self.client_cpu.is_some();
+        let flush = self.flush_share.or(self.flush);
+        (is_used && all.into_iter().all(is_little) && is_little(flush))
+            .then_some(Verdict::Untouched)
+    }
+
+    fn several(&self) -> Verdict {
+        let known = [self.outside, self.client_cpu, self.server_cpu, self.flush_share];
+        let widest =
+            known.into_iter().flatten().map(|it| it.surely_high - it.value).fold(0.0, f64::max);
+        let named = known.into_iter().flatten().filter(|it| it.value >= NAMED).count();
+        if widest <= NEAR && named >= 1 {
+            return Verdict::Several;
+        }
+        // The width of an interval falls with the square root of the time.
+        let times = (widest / NEAR).powi(2).clamp(1.5, 100.0);
+        Verdict::NotDecided(NotDecided::TooShort { times })
+    }
+}

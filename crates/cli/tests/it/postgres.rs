@@ -1,0 +1,57 @@
+//! Complete runs on a PostgreSQL that dyno starts.
+
+use std::process::Command;
+
+use nix::sys::signal::Signal;
+
+use crate::faults_interrupt::{interrupt, report as report_of};
+use crate::own_server::Background;
+use crate::sandbox::{Sandbox, report};
+
+/// Whether a process with the folder of the sandbox in its command line is left.
+fn is_something_left(sandbox: &Sandbox) -> bool {
+    let folder = sandbox.path().display().to_string();
+    let found = Command::new("pgrep").args(["-f", &folder]).output().unwrap();
+    !found.stdout.is_empty()
+}
+
+#[test]
+fn a_managed_postgres_is_started_measured_and_stopped() {
+    for workload in ["sysbench/oltp_read_write", "ycsb/a", "tpcc"] {
+        let sandbox = Sandbox::new();
+        let mut command = sandbox.dyno(["bench", workload, "--system=postgres", "--clients=2"]);
+        match workload {
+            "tpcc" => command.args(["-o", "warehouses=1"]),
+            "ycsb/a" => command.args(["-o", "recordcount=500"]),
+            _ => command.args(["--tables=2", "--table-size=1000"]),
+        };
+        command.args(["--time=2s", "--warm-up=200ms", "--format=json"]);
+        let report = report(command.env("TMPDIR", sandbox.path()));
+        assert_eq!(report["systems"][0]["product"], "PostgreSQL", "{workload}");
+        let trial = &report["trials"][0];
+        assert_eq!(trial["status"], "complete", "{workload}");
+        assert!(trial["transactions"].as_u64().unwrap() > 20, "{workload}: {trial:#}");
+        assert!(!is_something_left(&sandbox), "{workload}");
+    }
+}
+
+#[test]
+fn ctrl_c_and_a_kill_of_dyno_end_a_managed_postgres() {
+    for kill in [false, true] {
+        let sandbox = Sandbox::new();
+        let mut command = sandbox.dyno(["bench", "oltp_point_select", "--system=postgres"]);
+        command.args(["--tables=1", "--table-size=500", "--clients=2", "--time=60s"]);
+        command.args(["--warm-up=0s", "--interval=200ms"]).env("TMPDIR", sandbox.path());
+        let mut run = Background::start(&sandbox, &mut command);
+        run.wait_for("0000", "measure", 2);
+        if kill {
+            run.signal(Signal::SIGKILL);
+            run.finish();
+        } else {
+            interrupt(run);
+            let trial = &report_of(&sandbox)["trials"][0];
+            assert!(trial["transactions"].as_u64().unwrap() > 0, "{trial:#}");
+        }
+        crate::own_server::wait_until("nothing is left", || !is_something_left(&sandbox));
+    }
+}

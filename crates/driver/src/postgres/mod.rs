@@ -1,0 +1,35 @@
+//! The protocol of PostgreSQL and its relatives: a codec without sockets, a session on top of it, and one file for each
+//! conversation (login, query, execute, copy, cancel, probe).
+
+mod cancel;
+mod codec;
+mod config;
+mod copy;
+mod dialect;
+mod execute;
+#[doc(hidden)]
+#[cfg(test)]
+mod fuzz;
+mod login;
+mod password_file;
+mod peer;
+mod probe;
+mod query;
+mod resolve;
+mod secure;
+mod secured;
+mod session;
+mod url;
+
+pub use config::{ChannelBinding, Config, LoginMethods, Negotiation, StatementProtocol};
+pub(crate) use copy::CopyRows;
+pub use dialect::DIALECT;
+pub(crate) use probe::probe;
+pub use resolve::CLIENT_DEFAULTS;
+pub(crate) use session::Session;
+pub use url::{SslOption, Url, UrlError, ssl_mode};
+
+#[cfg(test)]
+mod hostile_tests;
+#[cfg(test)]
+mod server_tests;

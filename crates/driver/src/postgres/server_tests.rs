@@ -1,0 +1,214 @@
+//! Tests on a real server, which `cargo xtask test` provides.
+
+use std::time::Duration;
+
+use measure::{ErrorClass, Failure};
+use net::{Clock, Runtime};
+
+use super::{StatementProtocol, Url};
+use crate::{Datum, LoginSources, Session, Target, Timeouts, Value};
+
+fn target(options: &str) -> Target {
+    let name = "DYNO_TEST_POSTGRES";
+    let url =
+        std::env::var(name).unwrap_or_else(|_| panic!("{name} is not set: run `cargo xtask test`"));
+    let url = Url::parse(&format!("{url}?{options}")).unwrap();
+    Target::postgres(url.resolve(&LoginSources::default()).unwrap())
+}
+
+/// What a client does with a session; `second` is another one.
+fn on_sessions<T: 'static>(
+    target: Target,
+    client: impl AsyncFnOnce(&mut Session, &mut Session) -> Result<T, Failure> + 'static,
+) -> Result<T, Failure> {
+    let mut runtime = Runtime::new(Clock::monotonic()).unwrap();
+    let handle = runtime.handle();
+    let ended = runtime.block_on(async move {
+        let mut first = target.connect(&handle, 0).await?;
+        // Without a query time-out.
+        let patient = target.with_timeouts(Timeouts::default());
+        let mut second = patient.connect(&handle, 1).await?;
+        let result = client(&mut first, &mut second).await;
+        first.close().await;
+        second.close().await;
+        result
+    });
+    ended.unwrap()
+}
+
+async fn integer(session: &mut Session, sql: &str) -> Result<i64, Failure> {
+    match session.rows(sql).await?.first().and_then(|row| row.first()) {
+        Some(Datum::Int(number)) => Ok(*number),
+        other => panic!("{sql}: {other:?}"),
+    }
+}
+
+#[test]
+fn statements_have_the_same_answers_in_every_protocol() {
+    for protocol in ["named", "unnamed", "text"] {
+        let target = target(&format!("ps={protocol}"));
+        let seen = on_sessions(target, async |session, _| {
+            session.run("CREATE TEMPORARY TABLE t (id INTEGER PRIMARY KEY, k SMALLINT, b BIGINT, m NUMERIC(12,2), x FLOAT8, c CHAR(5), d TIMESTAMP)").await?;
+            let insert = session.prepare("INSERT INTO t VALUES (?, ?, ?, ?, ?, ?, ?)").await?;
+            for id in [1, 2] {
+                let values = [
+                    Value::Int(id),
+                    Value::Int(-3),
+                    Value::Int(i64::MAX),
+                    Value::Float(12.34),
+                    Value::Float(0.5),
+                    Value::Text("it's"),
+                    Value::Text("2026-11-28 01:02:03"),
+                ];
+                assert_eq!(session.execute(&insert, &values).await?.affected, 1);
+            }
+            let nulls = session.prepare("UPDATE t SET k = ?, c = ? WHERE id = ?").await?;
+            let changed =
+                session.execute(&nulls, &[Value::Null, Value::Null, Value::Int(2)]).await?;
+            assert_eq!(changed.affected, 1);
+            let read = session
+                .prepare("SELECT id, k, b, m, x, c, d FROM t WHERE id >= ? ORDER BY id")
+                .await?;
+            let answer = session.fetch(&read, &[Value::Int(1)]).await?;
+            assert_eq!((answer.rows, answer.affected), (2, 0));
+            let rows = session.fetched();
+            assert_eq!((rows.int(0, 1), rows.int(0, 2)), (Some(-3), Some(i64::MAX)));
+            assert_eq!((rows.float(0, 3), rows.float(0, 4)), (Some(12.34), Some(0.5)));
+            assert_eq!(
+                (rows.text(0, 5), rows.text(0, 6)),
+                (Some("it's "), Some("2026-11-28 01:02:03"))
+            );
+            assert!(rows.is_null(1, 1) && rows.is_null(1, 5));
+            assert_eq!(session.execute(&read, &[Value::Int(2)]).await?.rows, 1);
+            // A fault leaves the session usable.
+            let twice = session.execute(&insert, &[Value::Int(1); 7]).await;
+            assert!(twice.is_err());
+            integer(session, "SELECT COUNT(*) FROM t").await
+        });
+        assert_eq!(seen, Ok(2), "{protocol}");
+    }
+}
+
+#[test]
+fn rows_that_are_copied_arrive_as_they_were_given() {
+    let texts = ["plain", "tab\tand\nline\r", "back\\slash", "\\.", "\\N", "", "é\u{1}"];
+    let read = on_sessions(target(""), async move |session, _| {
+        session.run("CREATE TEMPORARY TABLE t (ID INTEGER, C TEXT)").await?;
+        let mut loader = session.loader("t", &["ID", "C"]);
+        for (id, text) in (0..).zip(texts) {
+            loader.push(&[Value::Int(id), Value::Text(text)]).await?;
+        }
+        loader.push(&[Value::Int(99), Value::Null]).await?;
+        assert_eq!(loader.finish().await?.rows, texts.len() as u64 + 1);
+        let mut refused = session.loader("t", &["ID"]);
+        refused.push(&[Value::Text("no number")]).await?;
+        let failure = refused.finish().await.unwrap_err();
+        assert_eq!(failure.key.code, "22P02", "{failure}");
+        session.rows("SELECT c FROM t ORDER BY id").await
+    });
+    let read = read.unwrap();
+    let found: Vec<Datum> = read.into_iter().map(|mut row| row.remove(0)).collect();
+    let mut wanted: Vec<Datum> = texts.map(|text| Datum::Text(text.to_owned())).to_vec();
+    wanted.push(Datum::Null);
+    assert_eq!(found, wanted);
+}
+
+#[test]
+fn a_statement_that_takes_too_long_is_cancelled_and_lets_its_locks_go() {
+    let timeouts = Timeouts { query: Some(Duration::from_millis(100)), ..Timeouts::default() };
+    let target = target("").with_timeouts(timeouts);
+    let left = on_sessions(target, async |session, other| {
+        let pid = integer(session, "SELECT pg_backend_pid()").await?;
+        let failure =
+            session.run("SELECT pg_advisory_lock(4711), pg_sleep(100)").await.unwrap_err();
+        assert_eq!(failure.key.class, ErrorClass::Timeout, "{failure}");
+        let still =
+            format!("SELECT COUNT(*) FROM pg_stat_activity WHERE pid = {pid} AND state = 'active'");
+        assert_eq!(integer(other, &still).await?, 0);
+        // The session ends when its server has read the end of its connection.
+        for _ in 0..1_000 {
+            let locks =
+                "SELECT COUNT(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = 4711";
+            if integer(other, locks).await? == 0 {
+                return Ok(0);
+            }
+        }
+        Ok(1)
+    });
+    assert_eq!(left, Ok(0));
+}
+
+#[test]
+fn conflicts_have_the_classes_that_are_retried() {
+    let keys = on_sessions(target(""), async |one, other| {
+        let name = format!("dyno_conflict_{}", std::process::id());
+        one.run(&format!("CREATE TABLE {name} (id INTEGER PRIMARY KEY, k INTEGER)")).await?;
+        one.run(&format!("INSERT INTO {name} VALUES (1, 0), (2, 0)")).await?;
+        let twice = one.run(&format!("INSERT INTO {name} VALUES (1, 0)")).await.unwrap_err();
+        for session in [&mut *one, &mut *other] {
+            session.run("BEGIN ISOLATION LEVEL REPEATABLE READ").await?;
+            session.run(&format!("SELECT * FROM {name}")).await?;
+        }
+        let update = format!("UPDATE {name} SET k = k + 1 WHERE id = 1");
+        one.run(&update).await?;
+        one.run("COMMIT").await?;
+        let conflict = other.run(&update).await.unwrap_err();
+        let failed = other.run("SELECT 1").await.unwrap_err();
+        let commit = other.run("COMMIT").await.unwrap_err();
+        let missing = one.run("SELECT * FROM no_such_table_here").await.unwrap_err();
+        one.run(&format!("DROP TABLE {name}")).await?;
+        let failures = [twice, conflict, failed, commit, missing];
+        Ok(failures.map(|failure| failure.key.to_string()))
+    });
+    let wanted = [
+        "duplicate-key 23505",
+        "write-conflict 40001",
+        "server 25P02",
+        "server rolled-back",
+        "server 42P01",
+    ];
+    assert_eq!(keys.unwrap(), wanted);
+}
+
+#[test]
+fn a_plan_whose_columns_have_changed_may_be_retried() {
+    let key = on_sessions(target(""), async |session, _| {
+        session.run("CREATE TEMPORARY TABLE t (id INTEGER)").await?;
+        let read = session.prepare("SELECT * FROM t").await?;
+        session.execute(&read, &[]).await?;
+        session.run("ALTER TABLE t ADD COLUMN k INTEGER").await?;
+        Ok(session.execute(&read, &[]).await.unwrap_err().key.to_string())
+    });
+    assert_eq!(key, Ok("write-conflict 0A000".to_owned()));
+}
+
+#[test]
+fn a_wrong_password_and_a_missing_database_are_told_with_a_remedy() {
+    let url = std::env::var("DYNO_TEST_POSTGRES").unwrap();
+    let url = Url::parse(&url).unwrap();
+    let failure = |url: Url| {
+        let target = Target::postgres(url.resolve(&LoginSources::default()).unwrap());
+        on_sessions(target, async |_, _| Ok(())).unwrap_err()
+    };
+    let wrong = failure(Url { password: Some(plan::Password::new("wrong")), ..url.clone() });
+    assert_eq!(wrong.key.to_string(), "login 28P01", "{wrong}");
+    assert!(wrong.message.contains("PGPASSWORD"), "{wrong}");
+    let missing = failure(Url { database: Some("no such one".to_owned()), ..url });
+    assert_eq!(missing.key.to_string(), "login 3D000", "{missing}");
+    assert_eq!(StatementProtocol::default(), StatementProtocol::Named);
+}
+
+#[test]
+fn a_session_is_made_as_new() {
+    let seen = on_sessions(target(""), async |session, _| {
+        session.run("SET work_mem = '3MB'").await?;
+        session.prepare("SELECT ?").await?;
+        assert!(session.reset().await);
+        let left = integer(session, "SELECT COUNT(*) FROM pg_prepared_statements").await?;
+        let again = session.prepare("SELECT 1").await?;
+        session.execute(&again, &[]).await?;
+        let set = "SELECT COUNT(*) FROM pg_settings WHERE name = 'work_mem' AND source = 'session'";
+        Ok((left, integer(session, set).await?))
+    });
+    assert_eq!(seen, Ok((0, 0)));
+}

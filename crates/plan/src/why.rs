@@ -1,0 +1,123 @@
+//! Whether and how long it is looked for what holds a system back.
+
+use std::time::Duration;
+
+use crate::value::Value;
+use crate::{OptionReader, Options, Problem};
+
+/// The experiment after the measured load of a trial.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WhyPlan {
+    /// The experiment ends when it is decided, and after so long at the latest.
+    pub at_most: Duration,
+    pub toggle: Option<Toggle>,
+}
+
+/// A cost of the server that statements take away and bring back, such as a setting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Toggle {
+    pub name: String,
+    pub on: Vec<String>,
+    pub off: Vec<String>,
+}
+
+impl Default for WhyPlan {
+    fn default() -> Self {
+        Self { at_most: Duration::from_secs(120), toggle: None }
+    }
+}
+
+/// Reads `why` at the top of a plan: a table, or whether it is looked for.
+pub(crate) fn read(reader: &mut OptionReader<'_>, problems: &mut Vec<Problem>) -> Option<WhyPlan> {
+    let default = WhyPlan::default();
+    let Value::Table(table) = &reader.placed("why")?.value else {
+        return reader.boolean("why", false).then_some(default);
+    };
+    let mut own = table.reader();
+    let at_most = own.duration("at_most", default.at_most);
+    let mut toggles = own.tables("toggle").into_iter();
+    let toggle = toggles.next().and_then(|it| toggle(&it, problems));
+    if toggles.next().is_some() {
+        let help = "two costs that are taken away have two plans, or two runs of one";
+        own.reject("toggle", "an experiment has one toggle", help);
+    }
+    let plan = WhyPlan { at_most, toggle };
+    if plan.at_most < Duration::from_secs(10) {
+        let help = "a few seconds decide nothing: give it 30s or more";
+        own.reject("at_most", "`at_most` of `why` is too short", help);
+    }
+    problems.extend(own.finish().err().unwrap_or_default());
+    Some(plan)
+}
+
+fn toggle(options: &Options, problems: &mut Vec<Problem>) -> Option<Toggle> {
+    let mut own = options.reader();
+    let (on, off) = (own.texts("on"), own.texts("off"));
+    let name = own.text("name").or_else(|| on.first().cloned());
+    for (key, statements) in [("on", &on), ("off", &off)] {
+        if statements.is_empty() {
+            let help =
+                "give it `on` and `off`: statements that take the cost away, and bring it back";
+            own.reject(key, format!("a toggle has no `{key}`"), help);
+        }
+    }
+    let found = own.finish();
+    problems.extend(found.err().unwrap_or_default());
+    Some(Toggle { name: name?, on, off })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::{Plan, Source};
+
+    fn parse(why: &str) -> Result<Option<WhyPlan>, String> {
+        let text = format!("{why}\nsystem = \"sqlite\"\nworkload = \"sysbench/oltp_read_write\"\n");
+        let source = Source { name: "plan.toml".to_owned(), text, folder: PathBuf::new() };
+        Plan::parse(source).map(|plan| plan.why).map_err(|problems| problems.to_string())
+    }
+
+    /// The same, with tables behind what is at the top.
+    fn parse_last(why: &str) -> Result<Option<WhyPlan>, String> {
+        let text = format!("system = \"sqlite\"\nworkload = \"sysbench/oltp_read_write\"\n{why}\n");
+        let source = Source { name: "plan.toml".to_owned(), text, folder: PathBuf::new() };
+        Plan::parse(source).map(|plan| plan.why).map_err(|problems| problems.to_string())
+    }
+
+    #[test]
+    fn a_toggle_without_a_way_back_is_refused() {
+        let told = parse_last("[[why.toggle]]\non = \"SET GLOBAL x = 2\"").unwrap_err();
+        assert!(told.contains("a toggle has no `off`"), "{told}");
+        let one = "[[why.toggle]]\non = \"a\"\noff = \"b\"\n";
+        let told = parse_last(&one.repeat(2)).unwrap_err();
+        assert!(told.contains("an experiment has one toggle"), "{told}");
+    }
+
+    #[test]
+    fn it_is_looked_for_only_when_asked_for() {
+        assert_eq!(parse("").unwrap(), None);
+        assert_eq!(parse("why = false").unwrap(), None);
+        assert_eq!(parse("why = true").unwrap(), Some(WhyPlan::default()));
+        let given = parse("why = { at_most = \"5m\" }").unwrap();
+        let at_most = Duration::from_secs(300);
+        assert_eq!(given, Some(WhyPlan { at_most, toggle: None }));
+        let text = "[[why.toggle]]\non = \"SET GLOBAL x = 2\"\noff = [\"SET GLOBAL x = 1\"]";
+        let toggle = parse_last(text).unwrap().unwrap().toggle.unwrap();
+        assert_eq!(toggle.name, "SET GLOBAL x = 2");
+        assert_eq!(toggle.off, ["SET GLOBAL x = 1"]);
+    }
+
+    #[test]
+    fn values_that_decide_nothing_are_refused() {
+        for (text, expected) in [
+            ("why = { at_most = \"2s\" }", "too short"),
+            ("why = { until = 3 }", "until"),
+            ("why = 3", "why"),
+        ] {
+            let told = parse(text).unwrap_err();
+            assert!(told.contains(expected), "{text}: {told}");
+        }
+    }
+}

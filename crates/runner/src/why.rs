@@ -1,0 +1,174 @@
+//! The experiment for the limit of a trial's system, after its measured load: the load goes on while small slow-downs are
+//! switched on and off (METHODOLOGY.md, *Why*).
+
+mod flushing;
+mod levers;
+mod observer;
+mod toggle;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use analysis::{CYCLE, Design, why_effects};
+use anyhow::{Context, Result, bail};
+use engine::{LoadEnd, OfferedLoad, Pacing, PhaseEnds, Stop, Workers};
+use measure::{Lever, Why, nanos};
+use plan::{Limit, Trial, WarmUp, WhyPlan};
+use system::ProgressEvent;
+use system::slowdown::usable_cores;
+
+use self::levers::{Hands, Sizes};
+use self::observer::Observer;
+use crate::test_bed::TestBed;
+use crate::trial_ceiling::Messages;
+use crate::{Event, Experiment, RunListener, offer, trial_load};
+
+/// The part at the begin of a window that is left out: while it lasts, transactions of the window before end. It is so
+/// many times their mean length, and at least as long as this.
+const LEFT_OUT_MIN: Duration = Duration::from_millis(20);
+const LEFT_OUT_TIMES: f64 = 3.0;
+/// The same where statements of a toggle have to be answered in it.
+const LEFT_OUT_WITH_TOGGLE: Duration = Duration::from_millis(50);
+/// A window has at least so many transactions.
+const TRANSACTIONS_MIN: f64 = 50.0;
+const WINDOW_MIN: Duration = Duration::from_millis(150);
+/// With longer windows, no experiment of minutes has enough of them.
+const WINDOW_MAX: Duration = Duration::from_secs(4);
+/// Cycles from which the sizes of the slow-downs are set. They do not count.
+const PILOT: usize = 1;
+/// An effect as large as this part of the time for a transaction is large enough.
+const EFFECT: f64 = 0.12;
+/// Load before the first window, on the connections that the experiment opens.
+const WARM_UP: Duration = Duration::from_millis(500);
+
+/// Runs the experiment for a trial that has ended well.
+///
+/// # Errors
+/// Why there is none.
+pub(crate) fn measure(
+    experiment: &Experiment,
+    (trial, plan): (Trial, &WhyPlan),
+    (test_bed, messages): (&TestBed<'_>, &Messages),
+    stop: &Stop,
+    listener: &mut dyn RunListener,
+) -> Result<Why> {
+    demand(experiment, trial)?;
+    let ns = messages.ns_per_transaction().context("no transaction succeeded in its load")?;
+    let load = trial_load::make_load(experiment, trial, test_bed, stop)?;
+    let stage = ProgressEvent::stage("looking for what holds it back");
+    listener.on_event(Event::Progress(stage));
+    let warm_up = WarmUp { at_most: WARM_UP, steady_from: None };
+    let base = offer::of_trial(experiment, trial, warm_up, (test_bed.access(), &[]));
+    if base.workers == Workers::Simulated(1) {
+        bail!("the system is simulated");
+    }
+    let left_out = if plan.toggle.is_some() { LEFT_OUT_WITH_TOGGLE } else { LEFT_OUT_MIN };
+    let window = Window::of(ns, trial.clients, left_out)?;
+    let mut sizes = Sizes::first(ns, trial.clients);
+    let mut run = |sizes: &Sizes, cycles: usize, looks: &[usize]| -> Result<Why> {
+        let hands = Hands::on(sizes, test_bed, trial.clients, plan.toggle.as_ref());
+        let levers: Vec<Lever> = hands.used.iter().map(|used| used.lever).collect();
+        let settings = Design::new(&levers, experiment.plan.seed).settings(cycles);
+        let shared =
+            Arc::new(engine::Levers::new(window.length(), settings.clone(), hands.sizes()));
+        let offered = OfferedLoad {
+            limit: Limit::time(window.length() * u32::try_from(settings.len())?),
+            ends: PhaseEnds { warm_up_from: None, measured: true },
+            interval: window.part,
+            levers: Some(Arc::clone(&shared)),
+            runs_once: false,
+            ..base.clone()
+        };
+        let why = Why {
+            clients: trial.clients,
+            loops: offered.threads(),
+            server_cores: hands.processes.first().and_then(|process| usable_cores(*process)),
+            host_cores: std::thread::available_parallelism().map_or(1, usize::from),
+            window_ns: nanos(window.length()),
+            used: hands.used.clone(),
+            unused: hands.unused.clone(),
+            toggle: plan.toggle.as_ref().map(|toggle| toggle.name.clone()),
+            at_most_ns: nanos(plan.at_most),
+            ..Why::default()
+        };
+        let mut observer =
+            Observer::new((why, settings), (&window, looks), (shared, hands), listener);
+        let outcome = engine::offer(&offered, load.as_ref(), stop, &mut observer)?;
+        let mut why = observer.finish();
+        why.cut_short = match outcome.ended {
+            LoadEnd::Complete => None,
+            LoadEnd::Interrupted => Some("it was interrupted".to_owned()),
+            ended => Some(format!("its load ended early: {ended:?}")),
+        };
+        Ok(why)
+    };
+    let pilot = run(&sizes, PILOT, &[])?;
+    if pilot.cut_short.is_some() {
+        return Ok(pilot);
+    }
+    sizes.fit(&pilot);
+    let cycle = window.length() * CYCLE as u32;
+    let left = plan.at_most.saturating_sub(cycle * PILOT as u32);
+    let cycles = (left.as_secs_f64() / cycle.as_secs_f64()) as usize;
+    if cycles < 2 {
+        bail!("{:?} are too short for two cycles of {cycle:?} behind the first one", plan.at_most);
+    }
+    run(&sizes, cycles, &looks(cycles))
+}
+
+/// Refuses what cannot be told by the experiment.
+fn demand(experiment: &Experiment, trial: Trial) -> Result<()> {
+    let load = &experiment.plan.load;
+    if !load.generators.is_empty() {
+        bail!("several generators share the load");
+    }
+    if matches!(crate::pacing::pacing(&experiment.plan, trial, WARM_UP), Pacing::Open { .. }) {
+        bail!("the rate of an open loop is given, and does not answer to a slow-down");
+    }
+    if experiment.workloads[trial.workload].runs_once() {
+        bail!("each client runs its transactions once");
+    }
+    Ok(())
+}
+
+/// After which numbers of cycles the results are looked at.
+pub(crate) fn looks(cycles: usize) -> Vec<usize> {
+    analysis::looks(6.min(cycles), cycles, 1.4)
+}
+
+/// The windows: parts of one length, of which the first is left out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Window {
+    part: Duration,
+    parts: u32,
+}
+
+impl Window {
+    /// For transactions that so many clients end every `ns`, without `left_out` at the begin or more.
+    fn of(ns: f64, clients: usize, left_out: Duration) -> Result<Self> {
+        let response = Duration::from_nanos((ns * clients as f64) as u64);
+        let part = response.mul_f64(LEFT_OUT_TIMES).max(left_out);
+        let enough = Duration::from_nanos((ns * TRANSACTIONS_MIN) as u64);
+        let window = WINDOW_MIN.max(response * 15).max(enough);
+        if window > WINDOW_MAX {
+            bail!(
+                "its transactions are too slow: a window with 15 response times and 50 transactions would last {window:?}"
+            );
+        }
+        let parts = (window.as_secs_f64() / part.as_secs_f64()).ceil() as u32 + 1;
+        Ok(Self { part, parts })
+    }
+
+    fn length(&self) -> Duration {
+        self.part * self.parts
+    }
+}
+
+/// How large the effect of a lever is at least, by a pilot, as a part of the time for a transaction; `None` when it is
+/// not known.
+fn effect(pilot: &Why, lever: Lever) -> Option<f64> {
+    let effects = why_effects(pilot, 1)?;
+    // Two standard errors: half of all windows against the other half.
+    let unsure = 2.0 * 2.0 * effects.noise / (pilot.windows.len().max(1) as f64).sqrt();
+    Some((effects.lever(lever)?.change.value.abs() - unsure).max(0.0))
+}

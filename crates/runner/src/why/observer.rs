@@ -1,0 +1,218 @@
+//! Counts the windows of an experiment, switches what is outside of the load, and ends it when it is decided.
+
+use std::io;
+use std::sync::Arc;
+
+use analysis::{CYCLE, NotDecided, Verdict, why_effects, why_verdict};
+use engine::{Levers, TrialObserver};
+use measure::{Interval, Nanos, Phase, Why, WhyWindow, nanos};
+use net::Clock;
+use nix::time::ClockId;
+use system::ProgressEvent;
+use system::evidence::Counters;
+use system::slowdown::{cpu_time_ns, machine_cpu_ns};
+
+use super::Window;
+use super::levers::Hands;
+use crate::{Event, RunListener};
+
+pub(super) struct Observer<'a> {
+    why: Why,
+    settings: Vec<u16>,
+    part_ns: Nanos,
+    parts: u32,
+    /// After which numbers of cycles it is looked whether it is decided.
+    looks: &'a [usize],
+    levers: Arc<Levers>,
+    hands: Hands,
+    clock: Clock,
+    /// When the first window began.
+    began_ns: Nanos,
+    /// What the kernel had counted then.
+    counters: Counters,
+    /// Parts that have ended.
+    ended: u32,
+    window: WhyWindow,
+    mark: Mark,
+    is_decided: bool,
+    listener: &'a mut dyn RunListener,
+}
+
+/// Readings at the begin of the counted part of a window.
+#[derive(Clone, Copy, Debug, Default)]
+struct Mark {
+    at_ns: Nanos,
+    client_cpu_ns: Nanos,
+    server_cpu_ns: Option<Nanos>,
+    host_cpu_ns: Option<Nanos>,
+    before_ns: Nanos,
+    inside_ns: Nanos,
+    flushes: Option<(Nanos, u64)>,
+}
+
+impl<'a> Observer<'a> {
+    pub(super) fn new(
+        (why, settings): (Why, Vec<u16>),
+        (window, looks): (&Window, &'a [usize]),
+        (levers, hands): (Arc<Levers>, Hands),
+        listener: &'a mut dyn RunListener,
+    ) -> Self {
+        Self {
+            why,
+            settings,
+            part_ns: nanos(window.part),
+            parts: window.parts,
+            looks,
+            levers,
+            hands,
+            clock: Clock::monotonic(),
+            began_ns: 0,
+            counters: Counters::default(),
+            ended: 0,
+            window: WhyWindow::default(),
+            mark: Mark::default(),
+            is_decided: false,
+            listener,
+        }
+    }
+
+    /// The record of the windows; all levers are off again.
+    pub(super) fn finish(mut self) -> Why {
+        if !self.hands.processes.is_empty() {
+            let span_ns = self.clock.now().saturating_sub(self.began_ns);
+            let counters = Counters::read(&self.hands.processes);
+            self.why.evidence = Some(counters.since(&self.counters, span_ns));
+        }
+        self.why.timer_late_ns = self.levers.timer_late_ns();
+        self.why.flushing = self.hands.end();
+        self.why
+    }
+
+    fn read(&self) -> Mark {
+        let (before_ns, inside_ns) = self.levers.waited_ns();
+        let server: Option<Vec<Nanos>> =
+            self.hands.processes.iter().map(|process| cpu_time_ns(*process)).collect();
+        Mark {
+            at_ns: self.clock.now(),
+            client_cpu_ns: own_cpu_ns(),
+            server_cpu_ns: server.filter(|all| !all.is_empty()).map(|all| all.iter().sum()),
+            host_cpu_ns: machine_cpu_ns(),
+            before_ns,
+            inside_ns,
+            flushes: self.hands.flushes(),
+        }
+    }
+
+    /// How much later than the end of the last part it is, ns.
+    fn late_ns(&self) -> Nanos {
+        let due_ns = self.began_ns.saturating_add(u64::from(self.ended) * self.part_ns);
+        self.clock.now().saturating_sub(due_ns)
+    }
+
+    /// Begins the window of the part that follows, if there is one.
+    fn begin_window(&mut self) {
+        let at = (self.ended / self.parts) as usize;
+        let setting = self.settings.get(at).copied().unwrap_or(0);
+        self.hands.switch(setting);
+        let cycle = (at / CYCLE) as u32;
+        self.window = WhyWindow { cycle, setting, ..WhyWindow::default() };
+        // Half of the part that is left out is left for what was switched to become true.
+        self.window.is_late = self.late_ns() > self.part_ns / 2;
+    }
+
+    /// Tells how far it is; the pilot, which has no looks, tells nothing.
+    fn tell(&mut self) {
+        if self.looks.is_empty() {
+            return;
+        }
+        let (done, all) = (self.why.windows.len() as u64, self.settings.len() as u64);
+        let seconds = all * self.part_ns * u64::from(self.parts) / 1_000_000_000;
+        let name = format!("looking for what holds it back, at most {seconds} s");
+        let stage = ProgressEvent::Stage { name: &name, done, total: all };
+        self.listener.on_event(Event::Progress(stage));
+    }
+
+    fn end_window(&mut self) {
+        let (begin, end) = (self.mark, self.read());
+        let since =
+            |later: Option<Nanos>, earlier: Option<Nanos>| Some(later?.saturating_sub(earlier?));
+        self.why.windows.push(WhyWindow {
+            cpu_clock_ns: end.at_ns.saturating_sub(begin.at_ns),
+            client_cpu_ns: end.client_cpu_ns.saturating_sub(begin.client_cpu_ns),
+            server_cpu_ns: since(end.server_cpu_ns, begin.server_cpu_ns),
+            host_cpu_ns: since(end.host_cpu_ns, begin.host_cpu_ns),
+            before_ns: end.before_ns.saturating_sub(begin.before_ns),
+            inside_ns: end.inside_ns.saturating_sub(begin.inside_ns),
+            flush_ns: since(end.flushes.map(|it| it.0), begin.flushes.map(|it| it.0)).unwrap_or(0),
+            flushes: since(end.flushes.map(|it| it.1), begin.flushes.map(|it| it.1)),
+            ..self.window
+        });
+        let cycles = self.why.windows.len() / CYCLE;
+        self.tell();
+        let is_look = self.why.windows.len().is_multiple_of(CYCLE) && self.looks.contains(&cycles);
+        if is_look {
+            let effects = why_effects(&self.why, self.looks.len());
+            let verdict = effects.as_ref().map(why_verdict);
+            self.is_decided =
+                !matches!(verdict, None | Some(Verdict::NotDecided(NotDecided::TooShort { .. })));
+        }
+    }
+}
+
+impl TrialObserver for Observer<'_> {
+    fn begins(&mut self, phase: Phase, late_ns: Nanos) -> io::Result<()> {
+        if phase == Phase::Measure {
+            self.began_ns = self.clock.now().saturating_sub(late_ns);
+            self.hands.find_children();
+            self.counters = Counters::read(&self.hands.processes);
+            self.begin_window();
+        }
+        Ok(())
+    }
+
+    fn interval(&mut self, interval: &Interval) -> io::Result<()> {
+        if interval.phase != Phase::Measure {
+            return Ok(());
+        }
+        let part = self.ended % self.parts;
+        self.ended += 1;
+        if part == 0 {
+            self.window.is_late |= !self.hands.are_settled();
+            self.mark = self.read();
+            return Ok(());
+        }
+        self.window.counted_ns += interval.end_ns.saturating_sub(interval.start_ns);
+        self.window.transactions += interval.tally.transactions;
+        self.window.failed += interval.tally.failed_transactions;
+        self.window.busy_ns += interval.tally.busy_ns;
+        if part + 1 == self.parts {
+            self.end_window();
+            self.begin_window();
+        }
+        Ok(())
+    }
+
+    /// A worker stood still: what it counts later belongs to the window as well, but the window says nothing.
+    fn part(&mut self, part: &Interval, missing: &[usize]) -> io::Result<()> {
+        self.window.is_late = true;
+        if missing.is_empty() { Ok(()) } else { self.interval(part) }
+    }
+
+    fn has_enough(&mut self) -> bool {
+        self.is_decided
+    }
+
+    fn ends(&mut self, _late_ns: Nanos) -> io::Result<()> {
+        self.hands.switch(0);
+        Ok(())
+    }
+}
+
+/// CPU time of dyno so far, ns.
+fn own_cpu_ns() -> Nanos {
+    let time = ClockId::CLOCK_PROCESS_CPUTIME_ID.now();
+    time.map_or(0, |time| {
+        let part = |count: i64| u64::try_from(count).unwrap_or(0);
+        part(time.tv_sec()) * 1_000_000_000 + part(time.tv_nsec())
+    })
+}

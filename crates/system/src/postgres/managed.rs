@@ -1,0 +1,125 @@
+//! The kind `postgres` of a plan: a managed server as a system under test.
+
+use std::path::Path;
+
+use driver::postgres::{Config, StatementProtocol};
+use driver::{Address, Target, Timeouts};
+use net::Endpoint;
+use plan::declared::{Named, named};
+use plan::{Options, Problem};
+
+use super::PS;
+use super::server::{DATABASE, Settings, USER, start_watched};
+use crate::ask::ask;
+use crate::options::{self, BINARY, CPUS};
+use crate::ports::local;
+use crate::{Kind, ProgressListener, Running, System};
+
+/// Settings that dyno makes itself, to find the server and its data.
+const RESERVED: [&str; 4] =
+    ["port", "listen_addresses", "data_directory", "unix_socket_directories"];
+
+const PROGRAM: Named = named(
+    BINARY,
+    "postgres on PATH, or of the highest version in /usr/lib/postgresql",
+    "the server's program, which has the others beside it",
+);
+const SETTINGS: Named =
+    named("settings", "the server's own", "settings, such as { shared_buffers = \"1GB\" }");
+const ACCOUNT: Named = named(
+    "user",
+    "postgres, or else nobody",
+    "the user that runs the server when root starts dyno; not root",
+);
+
+pub(crate) static KIND: Kind = Kind {
+    name: "postgres",
+    summary: "a PostgreSQL server that dyno starts with temporary data and stops after the run",
+    argument: "postgres",
+    options: &[&PROGRAM, &SETTINGS, &CPUS, &ACCOUNT, &PS],
+    read,
+};
+
+#[derive(Clone, Debug)]
+struct Managed {
+    settings: Settings,
+    protocol: StatementProtocol,
+}
+
+/// Reads the options of a managed PostgreSQL; a relative `binary` is relative to `folder`.
+fn read(options: &Options, folder: &Path) -> Result<Box<dyn System>, Vec<Problem>> {
+    let mut reader = options.reader();
+    let made = reader.settings(SETTINGS.name);
+    let made: Vec<String> =
+        made.into_iter().map(|(name, value)| format!("{name}={value}")).collect();
+    options::refuse_reserved(&mut reader, SETTINGS.name, &made, &RESERVED);
+    let settings = Settings {
+        binary: reader.text(BINARY).map(|binary| options::program(folder, &binary)),
+        settings: made,
+        cpus: options::cpus(&mut reader),
+        user: reader.text(ACCOUNT.name),
+    };
+    let protocol = PS.read(&mut reader);
+    reader.finish()?;
+    Ok(Box::new(Managed { settings, protocol }))
+}
+
+impl System for Managed {
+    fn start(
+        &self,
+        scratch: &Path,
+        timeouts: Timeouts,
+        listener: &mut ProgressListener<'_>,
+    ) -> anyhow::Result<Running> {
+        let server = start_watched(self.settings.clone(), scratch, listener)?;
+        let (address, login) = (local(server.port()), server.login());
+        let config = Config {
+            addresses: vec![Address {
+                name: address.to_string(),
+                endpoint: Endpoint::Tcp(address),
+            }],
+            user: USER.to_owned(),
+            password: server.password(),
+            database: Some(DATABASE.to_owned()),
+            protocol: self.protocol,
+            ..Config::default()
+        };
+        let (target, facts) = ask(Target::postgres(config).with_timeouts(timeouts), listener)?;
+        Ok(Running::database(target, facts, server).with_login(login))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::daemon::ignore_progress;
+    use crate::testing::started;
+
+    #[test]
+    fn a_managed_postgresql_starts_takes_settings_and_leaves_nothing() {
+        let options = "settings = { work_mem = \"7MB\" }";
+        let mut running = started(read, options, Path::new("/")).unwrap();
+        let settings = &running.identity().settings;
+        let setting = |name: &str| settings.iter().find(|(it, _)| it == name).map(|(_, it)| &**it);
+        assert_eq!(setting("work_mem"), Some("7MB"));
+        assert_eq!(setting("login").map(|it| it.starts_with("scram-sha-256")), Some(true));
+        assert_eq!(running.exited(), None);
+        running.snapshot(&mut ignore_progress).unwrap();
+        running.restore(&mut ignore_progress).unwrap();
+        running.stop(&mut ignore_progress).unwrap();
+    }
+
+    #[test]
+    fn settings_that_dyno_makes_itself_and_root_are_refused() {
+        let Err(problems) =
+            read(&Options::parse("settings = { port = 1 }").unwrap(), Path::new("/"))
+        else {
+            panic!("it was accepted")
+        };
+        assert_eq!(problems[0].message, "`port` is set by dyno itself");
+        if nix::unistd::geteuid().is_root() {
+            let Err(error) = started(read, "user = \"root\"", Path::new("/")) else { panic!() };
+            assert!(format!("{error:#}").contains("refuses to run as root"), "{error:#}");
+        }
+    }
+}

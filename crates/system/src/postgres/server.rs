@@ -1,0 +1,163 @@
+//! A PostgreSQL server process with a temporary data folder, which is removed with it.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use nix::sched::CpuSet;
+use nix::unistd::geteuid;
+
+use super::programs::Programs;
+use super::ready::takes_logins;
+use crate::account::Account;
+use crate::daemon::{Daemon, Recipe, ServerFolder, ignore_progress};
+use crate::ports::Ports;
+use crate::process::{Ending, command};
+use crate::secret::{ManagedLogin, Secret};
+use crate::subprocess::run_to_end;
+use crate::{ProgressEvent, ProgressListener};
+
+/// How long the installer may take; it takes seconds.
+const INSTALL_BOUND: Duration = Duration::from_secs(10 * 60);
+
+/// Settings that differ from the server's defaults. A sweep to many clients must not be refused; a crash must end the
+/// run, and not be mended in the middle of it; titles of processes take system calls for each statement, and nobody
+/// reads them. Settings of the plan come later and win.
+const DEFAULTS: [&str; 3] =
+    ["max_connections=1000", "restart_after_crash=off", "update_process_title=off"];
+
+/// The account that the packages of PostgreSQL create.
+const ACCOUNT: &str = "postgres";
+/// The login user of a managed PostgreSQL.
+pub(super) const USER: &str = "postgres";
+/// The database that every new PostgreSQL has.
+pub(super) const DATABASE: &str = "postgres";
+
+static MANAGED: ManagedLogin =
+    ManagedLogin { scheme: "postgresql", user: USER, database: DATABASE, is_up: takes_logins };
+
+/// Settings of a server before its start.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// The server's program, in place of the operating system's.
+    pub binary: Option<PathBuf>,
+    /// Settings of the server, each as `name=value`.
+    pub settings: Vec<String>,
+    /// The CPUs it may run on.
+    pub cpus: Option<CpuSet>,
+    /// The account that it runs as, which only root can choose. When not set, root takes `postgres`, or `nobody` without
+    /// that.
+    pub user: Option<String>,
+}
+
+/// Makes a data folder below `scratch` and starts a server on it, on a free port of 127.0.0.1; returns when the server
+/// answers.
+///
+/// # Errors
+/// When PostgreSQL is not installed (and what to install), or the last lines of the server's log.
+pub fn start(settings: Settings, scratch: &Path) -> anyhow::Result<Daemon> {
+    start_watched(settings, scratch, &mut ignore_progress)
+}
+
+/// The same, but a stop may be requested.
+///
+/// # Errors
+/// As [`start`], and when a stop was requested.
+pub(super) fn start_watched(
+    settings: Settings,
+    scratch: &Path,
+    listener: &mut ProgressListener<'_>,
+) -> anyhow::Result<Daemon> {
+    let programs = Programs::find(settings.binary.as_deref())?;
+    let account = Account::choose(settings.user.as_deref(), ACCOUNT)?;
+    if account.is_none() && geteuid().is_root() {
+        bail!("`user`: PostgreSQL refuses to run as root; leave `user` out, or name another");
+    }
+    if settings.user.is_none()
+        && let Some(note) = account.as_ref().and_then(|account| account.note(ACCOUNT))
+        && listener(ProgressEvent::Note(&note)).is_break()
+    {
+        bail!("interrupted before PostgreSQL was started");
+    }
+    programs.demand_way(account.as_ref())?;
+    let secret = Secret::random()?;
+    Daemon::start(Postgres { programs, settings, account, secret }, scratch, listener)
+}
+
+#[derive(Debug)]
+struct Postgres {
+    programs: Programs,
+    settings: Settings,
+    account: Option<Account>,
+    secret: Secret,
+}
+
+impl Recipe for Postgres {
+    fn name(&self) -> &'static str {
+        "PostgreSQL"
+    }
+
+    fn ending(&self) -> Ending {
+        Ending::Quit
+    }
+
+    fn prepare(
+        &self,
+        server_folder: &ServerFolder,
+        listener: &mut ProgressListener<'_>,
+    ) -> anyhow::Result<()> {
+        let file = server_folder.accounts();
+        let password = self.secret.password();
+        password
+            .reveal(|password| server_folder.write(&file, &String::from_utf8_lossy(password)))?;
+        let mut command = command(&self.programs.initdb);
+        command
+            .arg(format!("--pgdata={}", server_folder.data().display()))
+            .arg(format!("--username={USER}"))
+            .arg(format!("--pwfile={}", file.display()))
+            .args(["--auth-host=scram-sha-256", "--auth-local=scram-sha-256"])
+            // Texts are compared by their bytes, whatever the machine's language is.
+            .args(["--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions"])
+            .current_dir(server_folder.temporary());
+        if let Some(account) = server_folder.account() {
+            account.run(&mut command);
+        }
+        let stage = format!("making a data folder by {}", self.programs.initdb.display());
+        let report_stage = || listener(ProgressEvent::stage(&stage));
+        let name = (stage.as_str(), Some(INSTALL_BOUND));
+        let made = run_to_end(command, name, &server_folder.log(), None, report_stage);
+        std::fs::remove_file(&file).with_context(|| format!("cannot remove {}", file.display()))?;
+        made
+    }
+
+    fn command(&self, server_folder: &ServerFolder, ports: Ports) -> Command {
+        let mut command = command(&self.programs.server);
+        let settings = DEFAULTS.iter().copied().map(str::to_owned);
+        command
+            .arg("-D")
+            .arg(server_folder.data())
+            .args(["-h", "127.0.0.1", "-k", "", "-p", &ports.main.to_string()])
+            .args(
+                settings.chain(self.settings.settings.clone()).flat_map(|it| ["-c".to_owned(), it]),
+            )
+            .current_dir(server_folder.temporary());
+        command
+    }
+
+    fn cpus(&self) -> Option<CpuSet> {
+        self.settings.cpus
+    }
+
+    fn account(&self) -> Option<Account> {
+        self.account.clone()
+    }
+
+    fn login(&self) -> Option<&'static ManagedLogin> {
+        Some(&MANAGED)
+    }
+
+    fn secret(&self) -> Option<&Secret> {
+        Some(&self.secret)
+    }
+}
