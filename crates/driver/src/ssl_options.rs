@@ -229,6 +229,7 @@ impl SslOptions {
     fn unusable(&self, fault: &SetupFault, words: &SslWords) -> Failure {
         let cert = self.cert.as_ref().or(self.key.as_ref());
         let key = self.key.as_ref().or(self.cert.as_ref());
+        let mismatch;
         let (option, file, remedy) = match fault {
             SetupFault::NoRoots(_) => {
                 (words.ca, self.ca.as_ref(), "name the authority's certificate")
@@ -241,7 +242,9 @@ impl SslOptions {
                 (words.key, key, "take the passphrase off: openssl pkey -in KEY -out PLAIN_KEY")
             }
             SetupFault::KeyMismatch => {
-                (words.key, key, "name the key that was made with the client's certificate")
+                mismatch =
+                    format!("name the key that was made with the certificate of {}", words.cert);
+                (words.key, key, mismatch.as_str())
             }
             SetupFault::NoSystemRoots(_) => (words.ca, None, "name an authority's certificate"),
             SetupFault::Other(_) => (words.mode, None, "check the ssl options"),

@@ -30,19 +30,6 @@ pub enum Lever {
 }
 
 impl Lever {
-    /// All levers. A lever's place in it is its bit in a [`WhyWindow::setting`].
-    pub const ALL: [Self; 9] = [
-        Self::Null,
-        Self::Before,
-        Self::Inside,
-        Self::ClientCpu,
-        Self::ServerCpu,
-        Self::Flush,
-        Self::Clients,
-        Self::Cores,
-        Self::Toggle,
-    ];
-
     /// The lever's bit in a [`WhyWindow::setting`].
     pub fn bit(self) -> u16 {
         1 << self as u16

@@ -91,27 +91,22 @@ impl<'a> Answer<'a> {
         text
     }
 
-    /// What the toggle of the plan does, where that is other than noise or surely small.
+    /// What the toggle of the plan does to the rate, with a word where that is no more than noise.
     fn toggled(&self) -> Option<String> {
         let effect = self.effects.as_ref()?.lever(measure::Lever::Toggle)?;
         let name = self.why.toggle.as_deref()?;
         // Of the rate: the other way round than that of the time.
         let rate = |time: f64| signed_percent((1.0 + time.max(-0.99)).recip() - 1.0);
         let change = effect.change;
-        let interval = if change.low.is_finite() {
-            format!(" ({} to {})", rate(change.high), rate(change.low))
-        } else {
-            String::new()
-        };
+        let reversed = Ranged95 { low: change.high, high: change.low, ..change };
         let is_shown = if effect.responds { "" } else { ", which is not more than noise" };
-        Some(format!(
-            ". With \"{name}\" the rate changes by {}{interval}{is_shown}",
-            rate(change.value)
-        ))
+        let change = with_interval(reversed, rate);
+        Some(format!(". With \"{name}\" the rate changes by {change}{is_shown}"))
     }
 
-    /// The places that hold it back by next to nothing, with the most that each does, by the bounds that hold for all
-    /// estimates together: an interval that is within a margin is two one-sided tests. None when nothing is decided.
+    /// The places whose share of the time is surely within [`LITTLE`] of nothing, each with the most that it may be. The
+    /// bounds hold for all estimates together, and an interval within a margin is two one-sided tests. None when
+    /// nothing is decided.
     ///
     /// Source: D. J. Schuirmann, A comparison of the two one-sided tests procedure, J. Pharmacokinet. Biopharm. 15 (1987).
     fn excluded(&self) -> Vec<String> {
@@ -263,7 +258,7 @@ pub(crate) fn shares(digest: &Digest<'_>) -> Table {
                 name,
                 place.to_owned(),
                 percent(share.value.max(0.0)),
-                between(share, percent),
+                between(share.low, share.high, percent),
             ]);
         }
     }
@@ -291,7 +286,7 @@ pub(crate) fn ladder(digest: &Digest<'_>) -> Table {
                 words::lever(it.lever).to_owned(),
                 place.map_or(String::new(), |place| latency(place.dose_ns)),
                 signed_percent(it.change.value),
-                between(it.change, signed_percent),
+                between(it.change.low, it.change.high, signed_percent),
             ];
             cells.extend(match place {
                 None => [String::new(), String::new(), String::new()],
@@ -299,7 +294,11 @@ pub(crate) fn ladder(digest: &Digest<'_>) -> Table {
                     let at_once = place.beta.value.recip();
                     let is_known = place.beta.surely_low > 0.0;
                     let at_once = if is_known { number(at_once) } else { String::new() };
-                    [number(place.beta.value), between(place.beta, number), at_once]
+                    [
+                        number(place.beta.value),
+                        between(place.beta.low, place.beta.high, number),
+                        at_once,
+                    ]
                 }
             });
             table.row(cells);
@@ -323,11 +322,16 @@ fn each<'d, 'a>(digest: &'d Digest<'a>) -> impl Iterator<Item = (&'d Trial<'a>, 
     digest.trials.iter().filter_map(|trial| Some((trial, Answer::of(trial)?.effects?)))
 }
 
-fn between(range: Ranged95, show: fn(f64) -> String) -> String {
-    if range.low.is_finite() {
-        format!("{} to {}", show(range.low), show(range.high))
-    } else {
-        String::new()
+/// The ends of an interval; empty where they are not known.
+pub(crate) fn between(low: f64, high: f64, show: impl Fn(f64) -> String) -> String {
+    if low.is_finite() { format!("{} to {}", show(low), show(high)) } else { String::new() }
+}
+
+/// The value, with the ends of its interval where they are known.
+fn with_interval(range: Ranged95, show: impl Fn(f64) -> String) -> String {
+    match between(range.low, range.high, &show) {
+        between if between.is_empty() => show(range.value),
+        between => format!("{} ({between})", show(range.value)),
     }
 }
 

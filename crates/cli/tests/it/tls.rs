@@ -209,7 +209,7 @@ fn certificates_that_are_wrong_are_refused_with_the_remedy() {
         (
             server.name("ssl-cert=@client&ssl-key=@foreign-key"),
             format!("ssl-key {}: the private key does not belong", file("foreign-key")),
-            "made with the client's certificate",
+            "ssl-cert",
         ),
         (
             server.name("ssl-cert=@client"),

@@ -60,11 +60,6 @@ pub(super) fn section(compared: &RunComparison<'_, '_>) -> Section<'static> {
             let name = |name: String| if at == 0 { name } else { String::new() };
             let [change, low, high] = moved.change();
             let [one, other] = moved.shares.map(|it| percent(it.value));
-            let interval = if low.is_finite() {
-                format!("{} to {}", signed_percent(low), signed_percent(high))
-            } else {
-                String::new()
-            };
             table.row(vec![
                 name(matched.workload.to_owned()),
                 name(matched.load()),
@@ -72,7 +67,7 @@ pub(super) fn section(compared: &RunComparison<'_, '_>) -> Section<'static> {
                 one,
                 other,
                 signed_percent(change),
-                interval,
+                why::between(low, high, signed_percent),
             ]);
         }
         let [one, other] = answers.map(|it| it.sentence());

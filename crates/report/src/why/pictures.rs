@@ -2,7 +2,7 @@
 
 use analysis::WhyEffects;
 
-use super::{each, words};
+use super::{each, with_interval, words};
 use crate::digest::Digest;
 use crate::number::{number, percent};
 use crate::svg::{Axis, Band, BandFill, Chart, Dot, Scale, Series, Size, Unit, Width};
@@ -119,11 +119,4 @@ fn ladder(all: &[(String, WhyEffects)], digest: &Digest<'_>) -> Option<Chart> {
         series,
         ..Chart::default()
     })
-}
-
-fn with_interval(range: analysis::Ranged95, show: fn(f64) -> String) -> String {
-    match super::between(range, show) {
-        between if between.is_empty() => show(range.value),
-        between => format!("{} ({between})", show(range.value)),
-    }
 }

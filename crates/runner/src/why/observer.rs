@@ -161,9 +161,12 @@ impl<'a> Observer<'a> {
 
 impl TrialObserver for Observer<'_> {
     fn begins(&mut self, phase: Phase, late_ns: Nanos) -> io::Result<()> {
+        if phase == Phase::WarmUp {
+            // All processes are read for that, which would make the first window late.
+            self.hands.find_children();
+        }
         if phase == Phase::Measure {
             self.began_ns = self.clock.now().saturating_sub(late_ns);
-            self.hands.find_children();
             self.counters = Counters::read(&self.hands.processes);
             self.begin_window();
         }
