@@ -194,7 +194,10 @@ impl<'a> Answer<'a> {
         );
         values.extend(effects.server_cores.map(|cores| ("cores", Value::Small(cores as u64))));
         values.extend(effects.throttled.map(|part| ("throttled", Value::Part(part))));
-        values.extend(effects.server_busy.map(|busy| ("busy", Value::Number(busy))));
+        if let Some(busy) = effects.server_busy {
+            values.push(("busy", Value::Number(busy)));
+            values.push(("idle", Value::Number(effects.idle_cores().max(0.0))));
+        }
         values
     }
 

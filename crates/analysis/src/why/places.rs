@@ -115,6 +115,12 @@ impl WhyEffects {
     pub fn lever(&self, lever: Lever) -> Option<&LeverEffect> {
         self.levers.iter().find(|it| it.lever == lever)
     }
+
+    /// Cores of the machine that neither the server, dyno nor other programs kept busy.
+    pub fn idle_cores(&self) -> f64 {
+        let busy = [self.server_busy, self.others_busy].into_iter().flatten().sum::<f64>();
+        self.host_cores as f64 - self.client_busy - busy
+    }
 }
 
 /// Fits the experiment, which is looked at `looks` times while it runs; `None` when too little of it can be used.

@@ -488,8 +488,17 @@ fn a_full_machine_and_a_quota_are_told_from_work_one_at_a_time() {
     assert_ne!(why_verdict(&machine), Verdict::SharedCpu);
     let shared = WhyEffects { client_busy: 0.9, ..machine.clone() };
     assert_eq!(why_verdict(&shared), Verdict::SharedCpu);
-    let stopped = WhyEffects { throttled: Some(0.4), ..machine };
+    let stopped = WhyEffects { throttled: Some(0.4), ..machine.clone() };
     assert_eq!(why_verdict(&stopped), Verdict::Quota);
+    // A core is idle that the server may use, and does not: without the lever of the cores too.
+    let alone = WhyEffects { fewer_cores: None, ..machine };
+    assert!((alone.idle_cores() - 0.9).abs() < 1e-9);
+    assert_eq!(why_verdict(&alone), Verdict::OneAtATime);
+    // On its own cores of a larger machine nothing is known of those that are idle.
+    let bound = WhyEffects { host_cores: 8, ..alone.clone() };
+    assert_eq!(why_verdict(&bound), Verdict::ServerWork);
+    let others = WhyEffects { others_busy: Some(0.7), client_busy: 0.1, ..alone };
+    assert_ne!(why_verdict(&others), Verdict::OneAtATime);
 }
 
 #[test]

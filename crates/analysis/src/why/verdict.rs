@@ -180,22 +180,31 @@ impl<'a> Seen<'a> {
         }
         let others = self.effects.others_busy.unwrap_or(0.0);
         let host = self.effects.host_cores as f64;
-        let client = self.effects.client_busy;
-        if client >= SHARED * host && client + busy + others >= FULL * host {
+        let is_machine_full = self.effects.idle_cores() <= (1.0 - FULL) * host;
+        if self.effects.client_busy >= SHARED * host && is_machine_full {
             return Verdict::SharedCpu;
         }
         let are_others = others >= OTHERS_SEEN * host;
         if are_others && beta.surely_low > busy.max(0.5).recip() && at_once < busy {
             return Verdict::OtherPrograms;
         }
-        let is_fewer_slow = is_above(self.effects.fewer_cores, 0.05);
-        match (cores, self.effects.fewer_cores) {
-            (Some(cores), _) if cores < 1.5 => Verdict::ServerCpu,
-            (Some(cores), Some(fewer)) if fewer.surely_high < 0.5 / cores && !is_fewer_slow => {
-                Verdict::OneAtATime
-            }
+        match cores {
+            Some(cores) if cores < 1.5 => Verdict::ServerCpu,
+            Some(cores) if self.leaves_cores_idle(beta, cores) => Verdict::OneAtATime,
             _ => Verdict::ServerWork,
         }
+    }
+
+    /// Whether the server cannot use all of its cores: one core fewer costs surely less than half of a core's part, or
+    /// less than two thirds of its cores can surely be used at once while cores of the machine, which it may use, are idle.
+    fn leaves_cores_idle(&self, beta: Ranged95, cores: f64) -> bool {
+        let fewer = self.effects.fewer_cores;
+        if is_above(fewer, 0.05) {
+            return false;
+        }
+        let host = self.effects.host_cores as f64;
+        let is_idle = cores >= host && self.effects.idle_cores() >= (1.0 - FULL) * host;
+        is_below(fewer, 0.5 / cores) || beta.surely_low > 1.5 / cores && is_idle
     }
 
     fn flushes(&self) -> Option<Verdict> {

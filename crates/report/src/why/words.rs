@@ -58,8 +58,8 @@ pub(super) fn sentence(verdict: Verdict) -> &'static str {
         }
         Verdict::OneAtATime => {
             "the server does its work one at a time: it has {server} of the time ({server_low} to {server_high}), and \
-             {at_once} of it can go on at once[; {busy} of {cores:core|cores} are busy][, and one core fewer changes the \
-             rate by {fewer}]"
+             {at_once} of it can go on at once[; {busy} of {cores:core|cores} are busy][, {idle} of the machine are \
+             idle][, and one core fewer changes the rate by {fewer}]"
         }
         Verdict::ServerWork => {
             "the server's work holds it back: it has {server} of the time ({server_low} to {server_high})[, with {busy} \
