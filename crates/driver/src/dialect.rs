@@ -104,6 +104,8 @@ pub struct Dialect {
     pub explain: &'static str,
     /// Statements that run `{query}` and show its plan with what each step took; the first that a system knows.
     pub explain_analyze: &'static [&'static str],
+    /// Has the server work for `{rounds}` and sleep for `{seconds}`; `None` where that would be within dyno.
+    pub work_and_sleep: Option<&'static str>,
     /// Asks for the number of a session; `None` where no session can end another's statement.
     pub session_number: Option<&'static str>,
     /// Ends session `{number}` with its statement.
@@ -190,6 +192,12 @@ impl Dialect {
     /// A value that was read, without the spaces that fill up a CHAR column.
     pub fn unpadded<'t>(&self, text: &'t str) -> &'t str {
         if self.pads_char { text.trim_end_matches(' ') } else { text }
+    }
+
+    /// The statement that has the server work and sleep, where there is one.
+    pub fn work_and_sleep(&self, rounds: u64, seconds: f64) -> Option<String> {
+        let text = self.work_and_sleep?.replace("{rounds}", &rounds.to_string());
+        Some(text.replace("{seconds}", &format!("{seconds:.6}")))
     }
 
     /// The statement that gathers statistics of `table`, where there is one.

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use measure::{Disposition, ErrorClass, Failure, OperationId, OperationKind, Traffic};
 use net::{Handle, Nanos};
@@ -89,6 +90,12 @@ impl ClientHandle {
         self.issued += 1;
         self.state.started(turn, has_waited);
         Some(turn)
+    }
+
+    /// A statement that this turn has to begin with, to slow the server down; `None` for almost all turns.
+    #[inline]
+    pub fn slowing_statement(&self) -> Option<Arc<str>> {
+        if self.state.has_levers() { self.state.slowing_statement(self.issued) } else { None }
     }
 
     #[inline]

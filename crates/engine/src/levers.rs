@@ -28,14 +28,40 @@ pub struct LeverSizes {
     pub paused: usize,
 }
 
+/// What a client asks a server before one of so many of its transactions, for servers whose time nothing else reaches.
+#[derive(Clone, Debug)]
+pub struct ServerStatements {
+    pub every: u32,
+    /// The statements that do nothing, that work, that sleep, and that do both: the same with other numbers, so that what
+    /// they cost beside that is in all windows.
+    pub texts: [Arc<str>; 4],
+    /// How long one works, ns.
+    pub work_ns: Nanos,
+    /// How long one sleeps, ns.
+    pub asleep_ns: Nanos,
+}
+
+/// How long slow-downs were to last so far, summed over all clients, ns.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Slowed {
+    pub before_ns: Nanos,
+    pub inside_ns: Nanos,
+    pub work_ns: Nanos,
+    pub asleep_ns: Nanos,
+}
+
 /// The slow-downs of a load, by the windows of its measured time; all workers share them.
 #[derive(Debug)]
 pub struct Levers {
     window_ns: Nanos,
     settings: Vec<u16>,
     sizes: LeverSizes,
+    statements: Option<ServerStatements>,
     before_ns: AtomicU64,
     inside_ns: AtomicU64,
+    /// How often a statement worked, and slept.
+    worked: AtomicU64,
+    slept: AtomicU64,
     /// Timers that have ended, and how much later than asked, summed, ns.
     timers: AtomicU64,
     late_ns: AtomicU64,
@@ -50,15 +76,37 @@ impl PartialEq for Levers {
 
 impl Levers {
     /// `settings` has the levers that are on in each window, a bit each ([`Lever::bit`]); behind the last none is on.
-    pub fn new(window: Duration, settings: Vec<u16>, sizes: LeverSizes) -> Self {
-        let [before_ns, inside_ns, timers, late_ns] = [0; 4].map(AtomicU64::new);
+    pub fn new(
+        window: Duration,
+        settings: Vec<u16>,
+        (sizes, statements): (LeverSizes, Option<ServerStatements>),
+    ) -> Self {
+        let [before_ns, inside_ns, worked, slept] = [0; 4].map(AtomicU64::new);
+        let [timers, late_ns] = [0; 2].map(AtomicU64::new);
         let window_ns = nanos(window).max(1);
-        Self { window_ns, settings, sizes, before_ns, inside_ns, timers, late_ns }
+        Self {
+            window_ns,
+            settings,
+            sizes,
+            statements,
+            before_ns,
+            inside_ns,
+            worked,
+            slept,
+            timers,
+            late_ns,
+        }
     }
 
-    /// How long the waits so far were to last, summed over all clients, ns: those before transactions, and inside.
-    pub fn waited_ns(&self) -> (Nanos, Nanos) {
-        (self.before_ns.load(Ordering::Relaxed), self.inside_ns.load(Ordering::Relaxed))
+    pub fn slowed(&self) -> Slowed {
+        let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        let each = self.statements.as_ref().map_or((0, 0), |it| (it.work_ns, it.asleep_ns));
+        Slowed {
+            before_ns: of(&self.before_ns),
+            inside_ns: of(&self.inside_ns),
+            work_ns: of(&self.worked) * each.0,
+            asleep_ns: of(&self.slept) * each.1,
+        }
     }
 
     /// How much later than asked the kernel ended a wait, ns, on average.
@@ -144,6 +192,21 @@ impl WorkerLevers {
         let wait = if is_due && self.is_on(Lever::Before) { before_ns } else { 0 };
         self.shared.before_ns.fetch_add(wait, Ordering::Relaxed);
         wait
+    }
+
+    /// The statement before a client's next transaction, of which it has begun so many; `None` when there is none.
+    pub(crate) fn statement(&self, issued: u64) -> Option<Arc<str>> {
+        let statements = self.shared.statements.as_ref()?;
+        let every = u64::from(statements.every.max(1));
+        // Another transaction than the one that waits.
+        if issued % every != every / 2 {
+            return None;
+        }
+        let (works, sleeps) = (self.is_on(Lever::ServerCpu), self.is_on(Lever::ServerSleep));
+        self.shared.worked.fetch_add(u64::from(works), Ordering::Relaxed);
+        self.shared.slept.fetch_add(u64::from(sleeps), Ordering::Relaxed);
+        let at = usize::from(works) + 2 * usize::from(sleeps);
+        Some(Arc::clone(&statements.texts[at]))
     }
 
     /// Does the work before a transaction.

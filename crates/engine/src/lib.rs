@@ -45,7 +45,7 @@ mod worker_threads;
 pub use client::{Clients, Load, LocalBoxFuture, News};
 pub use client_handle::ClientHandle;
 pub use generator_links::{FromGenerator, GeneratorLink, Generators, coordinate};
-pub use levers::{LeverSizes, Levers, rounds_per_us};
+pub use levers::{LeverSizes, Levers, ServerStatements, Slowed, rounds_per_us};
 pub use observer::{GeneratorEnd, TrialObserver};
 pub use offer::{OfferedLoad, PhaseEnds, Workers};
 pub use outcome::{ClientOutcome, LoadEnd, Outcome, TrialError};

@@ -17,7 +17,8 @@ pub enum Lever {
     Inside,
     /// Work on dyno's own event loop before a transaction.
     ClientCpu,
-    /// Interrupts of the server's threads while they run, so that all its work takes longer.
+    /// Interrupts of the server's threads while they run, so that all its work takes longer; of a server that they cannot
+    /// reach, a statement before a transaction that works there.
     ServerCpu,
     /// A wait of the server before each flush of a file to the disk.
     Flush,
@@ -27,6 +28,8 @@ pub enum Lever {
     Cores,
     /// Statements of the plan take a cost away.
     Toggle,
+    /// A statement before a transaction sleeps in the server.
+    ServerSleep,
 }
 
 impl Lever {
@@ -74,6 +77,12 @@ pub struct WhyWindow {
     pub inside_ns: Nanos,
     /// The same of [`Lever::Flush`].
     pub flush_ns: Nanos,
+    /// How long statements of [`Lever::ServerCpu`] were to work in the server, summed, ns.
+    #[serde(default)]
+    pub work_ns: Nanos,
+    /// How long those of [`Lever::ServerSleep`] were to sleep there, summed, ns.
+    #[serde(default)]
+    pub asleep_ns: Nanos,
     /// Time between the two readings of the clocks of CPU time, which may be a little late, ns.
     pub cpu_clock_ns: Nanos,
     /// CPU time of dyno between them, ns.

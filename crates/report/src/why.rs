@@ -171,8 +171,11 @@ impl<'a> Answer<'a> {
         let one_more =
             client.map(|elasticity| elasticity.clamp(-1.0, 1.0) / effects.clients as f64);
         values.extend(one_more.map(|change| ("one_more", Value::Change(change))));
+        let at_once = |it: &analysis::PlaceEffect| Value::Number(it.beta.value.max(1e-3).recip());
+        values.extend(effects.place(WhyPlace::Asleep).map(|it| ("slots", at_once(it))));
         if let Some(server) = effects.place(WhyPlace::ServerCpu) {
-            values.push(("at_once", Value::Number(server.beta.value.max(1e-3).recip())));
+            let name = if server.share.is_some() { "at_once" } else { "unseen_at_once" };
+            values.push((name, at_once(server)));
             values.extend(server.share.map(|share| ("less_work", less(share))));
             let more =
                 server.share.zip(effects.server_cores).map(|(share, cores)| more(share, cores));
@@ -439,6 +442,7 @@ mod tests {
             Verdict::ServerCpu,
             Verdict::OneAtATime,
             Verdict::ServerWork,
+            Verdict::Slots,
             Verdict::OtherPrograms,
             Verdict::Quota,
             Verdict::SharedCpu,

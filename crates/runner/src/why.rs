@@ -1,11 +1,13 @@
 //! The experiment for the limit of a trial's system, after its measured load: the load goes on while small slow-downs are
 //! switched on and off (METHODOLOGY.md, *Why*).
 
+mod asking;
 mod flushing;
 mod levers;
 mod observer;
 mod toggle;
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,6 +19,7 @@ use plan::{Limit, Trial, WarmUp, WhyPlan};
 use system::ProgressEvent;
 use system::slowdown::usable_cores;
 
+use self::asking::Asking;
 use self::levers::{Hands, Sizes};
 use self::observer::Observer;
 use crate::test_bed::TestBed;
@@ -65,12 +68,15 @@ pub(crate) fn measure(
     let left_out = if plan.toggle.is_some() { LEFT_OUT_WITH_TOGGLE } else { LEFT_OUT_MIN };
     let window = Window::of(ns, trial.clients, left_out)?;
     let mut sizes = Sizes::first(ns, trial.clients);
+    let asking = OnceCell::new();
+    let asking = || asking.get_or_init(|| Asking::measure(test_bed)).as_ref();
     let mut run = |sizes: &Sizes, cycles: usize, looks: &[usize]| -> Result<Why> {
-        let hands = Hands::on(sizes, test_bed, trial.clients, plan.toggle.as_ref());
+        let toggle = plan.toggle.as_ref();
+        let hands = Hands::on(sizes, (test_bed, &asking), trial.clients, toggle);
         let levers: Vec<Lever> = hands.used.iter().map(|used| used.lever).collect();
         let settings = Design::new(&levers, experiment.plan.seed).settings(cycles);
         let shared =
-            Arc::new(engine::Levers::new(window.length(), settings.clone(), hands.sizes()));
+            Arc::new(engine::Levers::new(window.length(), settings.clone(), hands.own_levers()));
         let offered = OfferedLoad {
             limit: Limit::time(window.length() * u32::try_from(settings.len())?),
             ends: PhaseEnds { warm_up_from: None, measured: true },

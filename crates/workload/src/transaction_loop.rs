@@ -17,6 +17,10 @@ pub(crate) trait WorkloadClient {
         0
     }
 
+    /// Asks the server something that is no part of the load. An answer that does not come is left to the next
+    /// transaction.
+    async fn ask(&mut self, _statement: &str) {}
+
     /// Draws those inputs of the next transaction that must stay the same in a retry.
     fn draw(&mut self);
 
@@ -120,6 +124,9 @@ pub(crate) async fn run_transactions<W: WorkloadClient>(
     // Those of the login. From here on, received bytes are of the client's current turn.
     handle.traffic(client.take_traffic());
     while let Some(turn) = handle.next_after(client.pause_ns()).await {
+        if let Some(statement) = handle.slowing_statement() {
+            Box::pin(client.ask(&statement)).await;
+        }
         client.draw();
         let mut is_renewed = false;
         let end = loop {

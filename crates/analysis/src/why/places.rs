@@ -28,6 +28,8 @@ pub enum WhyPlace {
     ServerCpu,
     /// Flushes of files to the disk.
     Flush,
+    /// The server, without its CPUs: one of the statements that it lets go on at once.
+    Asleep,
 }
 
 /// An estimate with its 95 % interval, and a wider one that holds for all estimates of the experiment together.
@@ -195,7 +197,7 @@ struct Seen {
     time: Estimate,
     client: Estimate,
     server: Option<Estimate>,
-    waits: [Waits; 3],
+    waits: [Waits; 5],
 }
 
 /// Waits that a lever made, ns, and the transactions of the windows in which it was on.
@@ -214,7 +216,7 @@ impl Waits {
 impl Seen {
     fn mean<'s>(all: impl Iterator<Item = &'s Self> + Clone) -> Option<Self> {
         let server: Option<Vec<&Estimate>> = all.clone().map(|it| it.server.as_ref()).collect();
-        let mut waits = [Waits::default(); 3];
+        let mut waits = [Waits::default(); 5];
         for (sum, it) in all.clone().flat_map(|it| (0..).zip(it.waits)) {
             let sum: &mut Waits = &mut waits[sum];
             sum.ns += it.ns;
@@ -278,6 +280,8 @@ impl Cycles {
                     waits(cycle, Lever::Before, |window| window.before_ns),
                     waits(cycle, Lever::Inside, |window| window.inside_ns),
                     waits(cycle, Lever::Flush, |window| window.flush_ns),
+                    waits(cycle, Lever::ServerCpu, |window| window.work_ns),
+                    waits(cycle, Lever::ServerSleep, |window| window.asleep_ns),
                 ],
             })
         };
@@ -417,7 +421,12 @@ impl Places {
             WhyPlace::Inside => waited(seen.waits[1]),
             WhyPlace::Flush => waited(seen.waits[2]),
             WhyPlace::ClientCpu => seen.client.added(lever),
-            WhyPlace::ServerCpu => seen.server.as_ref().map_or(0.0, |server| server.added(lever)),
+            WhyPlace::ServerCpu => match &seen.server {
+                Some(server) => server.added(lever),
+                // Of a server whose clock is not known, by what its statements were to do.
+                None => waited(seen.waits[3]),
+            },
+            WhyPlace::Asleep => waited(seen.waits[4]),
         }
     }
 
@@ -435,7 +444,7 @@ impl Places {
             WhyPlace::ClientCpu => Some(seen.client.base()),
             WhyPlace::ServerCpu => seen.server.as_ref().map(Estimate::base),
             WhyPlace::Flush => self.flush_ns,
-            WhyPlace::Outside | WhyPlace::Inside => None,
+            WhyPlace::Outside | WhyPlace::Inside | WhyPlace::Asleep => None,
         }
     }
 
@@ -487,6 +496,7 @@ fn own_place(lever: Lever) -> Option<WhyPlace> {
         Lever::ClientCpu => Some(WhyPlace::ClientCpu),
         Lever::ServerCpu => Some(WhyPlace::ServerCpu),
         Lever::Flush => Some(WhyPlace::Flush),
+        Lever::ServerSleep => Some(WhyPlace::Asleep),
         Lever::Null | Lever::Clients | Lever::Cores | Lever::Toggle => None,
     }
 }

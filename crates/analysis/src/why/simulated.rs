@@ -501,30 +501,104 @@ fn a_full_machine_and_a_quota_are_told_from_work_one_at_a_time() {
     assert_ne!(why_verdict(&others), Verdict::OneAtATime);
 }
 
+/// The same experiment where the CPU time of the server is not seen, and statements work in it.
+fn far_away(system: &System) -> WhyEffects {
+    let mut why = experiment(system, t_us(system), 40, 5);
+    for window in &mut why.windows {
+        let worked_ns = window.server_cpu_ns.take().unwrap_or(0) as f64;
+        if window.setting & Lever::ServerCpu.bit() != 0 {
+            window.work_ns = (worked_ns * system.dose / (1.0 + system.dose)) as u64;
+        }
+    }
+    why_effects(&Why { server_cores: None, ..why }, 1).unwrap()
+}
+
+#[test]
+fn a_server_whose_time_is_not_seen_is_reached_by_statements() {
+    let full = far_away(&PLAIN);
+    let beta = full.place(WhyPlace::ServerCpu).unwrap();
+    assert!((beta.beta.value - 1.0).abs() < 0.1 && beta.share.is_none(), "{full:#?}");
+    assert_eq!(why_verdict(&full), Verdict::ServerWork);
+    let two_cores = far_away(&System { cores: 2, clients: 16, ..PLAIN });
+    let beta = two_cores.place(WhyPlace::ServerCpu).unwrap().beta.value;
+    assert!((beta - 0.5).abs() < 0.1, "{two_cores:#?}");
+    assert_eq!(why_verdict(&two_cores), Verdict::ServerWork);
+    let cases = [
+        (System { clients: 2, delay: 4_000.0, ..PLAIN }, Verdict::Latency),
+        (System { client: 500.0, server: 40.0, ..PLAIN }, Verdict::Generator),
+        (System { kind: Kind::Limited, cores: 2, server: 60.0, ..PLAIN }, Verdict::Untouched),
+    ];
+    for (system, expected) in cases {
+        let found = far_away(&system);
+        assert_eq!(why_verdict(&found), expected, "{system:?} {found:#?}");
+    }
+    // Where one that sleeps holds up others as well, it is no CPU.
+    let mut slots = full;
+    let place = slots.places.iter_mut().find(|it| it.place == WhyPlace::ServerCpu).unwrap();
+    place.place = WhyPlace::Asleep;
+    assert_eq!(why_verdict(&slots), Verdict::Slots);
+}
+
 #[test]
 fn a_short_look_decides_nothing_and_tells_how_long_would_do() {
     let found = effects(&PLAIN, 400.0, 3, 1);
     assert_eq!(why_verdict(&found), Verdict::NotDecided(NotDecided::TooShort { times: 2.0 }));
 }
 
+/// Betas of places by arithmetic, and the time T for each transaction, us.
+fn truths_of_network(system: &System) -> (f64, [(WhyPlace, f64); 2]) {
+    let demands = [system.client, system.server];
+    let (t, queues) = mean_values(&demands, system.delay, system.clients);
+    let (t_before, before) = mean_values(&demands, system.delay, system.clients - 1);
+    let outside = (1.0 / t - 1.0 / t_before) * t;
+    let server = (queues[1] - before[1]) * t / system.server;
+    (t, [(WhyPlace::Outside, outside), (WhyPlace::ServerCpu, server)])
+}
+
+/// The same of a system without a formula, by a long run without noise.
+fn truths_of_long_run(system: &System, place: WhyPlace) -> (f64, [(WhyPlace, f64); 2]) {
+    let t = t_us(system);
+    let quiet = System { noise: (0.0, 0.0), ..*system };
+    let found = effects(&quiet, t, 1_000, 7);
+    let truth = |place| (place, found.place(place).unwrap().beta.value);
+    (t, [truth(WhyPlace::Outside), truth(place)])
+}
+
+/// A system with its time for each transaction, us, and its betas.
+type Known = (&'static str, System, (f64, [(WhyPlace, f64); 2]));
+
+fn networks() -> [Known; 2] {
+    let below = System { clients: 2, delay: 4_000.0, ..PLAIN };
+    [
+        ("below the knee", below, truths_of_network(&below)),
+        ("saturated", PLAIN, truths_of_network(&PLAIN)),
+    ]
+}
+
+fn others() -> [Known; 2] {
+    let lock = System { kind: Kind::Lock, cores: 4, locked: 300.0, server: 100.0, ..PLAIN };
+    let group = System { kind: Kind::Group, cores: 4, flush: 5_000.0, server: 60.0, ..PLAIN };
+    [
+        ("a lock", lock, truths_of_long_run(&lock, WhyPlace::Inside)),
+        ("group commit", group, truths_of_long_run(&group, WhyPlace::Flush)),
+    ]
+}
+
 /// Of many short experiments, how often the interval of each beta has the truth, and how often the lever that does nothing
 /// responds.
-fn counted(runs: u64, cycles: usize) -> Vec<(&'static str, [f64; 2], f64, f64)> {
+fn counted(
+    cases: impl IntoIterator<Item = Known>,
+    runs: u64,
+    cycles: usize,
+) -> Vec<(&'static str, [f64; 2], f64, f64)> {
     let mut table = Vec::new();
-    let cases =
-        [("below the knee", System { clients: 2, delay: 4_000.0, ..PLAIN }), ("saturated", PLAIN)];
-    for (name, system) in cases {
-        let demands = [system.client, system.server];
-        let (t, queues) = mean_values(&demands, system.delay, system.clients);
-        let (t_before, before) = mean_values(&demands, system.delay, system.clients - 1);
-        let outside = (1.0 / t - 1.0 / t_before) * t;
-        let server = (queues[1] - before[1]) * t / system.server;
+    for (name, system, (t, truths)) in cases {
         let (mut covered, mut null, mut width) = ([0; 2], 0, 0.0);
         for seed in 0..runs {
             let found = effects(&system, t, cycles, seed + 100);
-            let beta = |place| found.place(place).unwrap().beta;
-            covered[0] += usize::from(covers(beta(WhyPlace::Outside), outside));
-            covered[1] += usize::from(covers(beta(WhyPlace::ServerCpu), server));
+            for (covered, (place, truth)) in covered.iter_mut().zip(truths) {
+                *covered += usize::from(covers(found.place(place).unwrap().beta, truth));
+            }
             let share = found.place(WhyPlace::ServerCpu).unwrap().share.unwrap();
             width += (share.high - share.low) / 2.0;
             null += usize::from(found.lever(Lever::Null).unwrap().change.low > 0.0);
@@ -538,7 +612,7 @@ fn counted(runs: u64, cycles: usize) -> Vec<(&'static str, [f64; 2], f64, f64)> 
 
 #[test]
 fn intervals_cover_what_they_should() {
-    for (name, covered, null, width) in counted(30, 12) {
+    for (name, covered, null, width) in counted(networks(), 30, 12) {
         assert!(covered.iter().all(|it| *it >= 0.8), "{name}: {covered:?}");
         assert!(null <= 0.2, "{name}: {null}");
         assert!(width < 1.0, "{name}: {width}");
@@ -550,7 +624,7 @@ fn intervals_cover_what_they_should() {
 #[ignore = "minutes; its table is in benchmarks/why.md"]
 #[expect(clippy::disallowed_macros, reason = "the table is what it is run for")]
 fn why_coverage_of_a_thousand_runs() {
-    let table = counted(1_000, 12);
+    let table = counted(networks().into_iter().chain(others()), 1_000, 12);
     for (name, covered, null, width) in &table {
         println!("{name}: {covered:?}, null {null}, half width {width:.2}");
     }

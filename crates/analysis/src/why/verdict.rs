@@ -48,6 +48,8 @@ pub enum Verdict {
     Quota,
     /// The server's work on cores that other programs use.
     OtherPrograms,
+    /// The server lets only so many statements go on at once.
+    Slots,
     /// Something that transactions hold.
     Held,
     /// Flushes one after another, which several transactions share.
@@ -112,6 +114,9 @@ struct Seen<'a> {
     inside: Option<Ranged95>,
     client_cpu: Option<Ranged95>,
     server_cpu: Option<Ranged95>,
+    /// How much of the time of a statement that works in the server, or sleeps there, shows in each client's cycle.
+    working: Option<Ranged95>,
+    asleep: Option<Ranged95>,
     /// Beta of a flush, and its share where that is known.
     flush: Option<Ranged95>,
     flush_share: Option<Ranged95>,
@@ -131,9 +136,12 @@ impl<'a> Seen<'a> {
         let beta = |place| effects.place(place).map(|it| it.beta);
         let share = |place| effects.place(place).and_then(|it| it.share);
         let clients = effects.clients as f64;
+        let of_each = |place| beta(place).map(|beta| beta.scaled(clients));
         Self {
             effects,
-            outside: beta(WhyPlace::Outside).map(|beta| beta.scaled(clients)),
+            outside: of_each(WhyPlace::Outside),
+            working: of_each(WhyPlace::ServerCpu),
+            asleep: of_each(WhyPlace::Asleep),
             inside: beta(WhyPlace::Inside),
             client_cpu: share(WhyPlace::ClientCpu),
             server_cpu: share(WhyPlace::ServerCpu),
@@ -153,7 +161,8 @@ impl<'a> Seen<'a> {
         if is_above(self.server_cpu, MOST) {
             return self.of_the_server();
         }
-        let found = self.flushes().or_else(|| self.held()).or_else(|| self.none());
+        let found = self.flushes().or_else(|| self.statements());
+        let found = found.or_else(|| self.held()).or_else(|| self.none());
         found.unwrap_or_else(|| self.several())
     }
 
@@ -224,6 +233,18 @@ impl<'a> Seen<'a> {
         })
     }
 
+    /// The time of statements in the server shows in each client's cycle, and time outside of them does not.
+    fn statements(&self) -> Option<Verdict> {
+        let outside = self.outside?;
+        let shows = |time: Option<Ranged95>| {
+            time.is_some_and(|it| it.surely_low >= MOST && it.surely_low > outside.surely_high)
+        };
+        if shows(self.asleep) {
+            return Some(Verdict::Slots);
+        }
+        (self.server_cpu.is_none() && shows(self.working)).then_some(Verdict::ServerWork)
+    }
+
     /// A delay inside of a transaction costs much more than one outside.
     fn held(&self) -> Option<Verdict> {
         let (inside, outside) = (self.inside?, self.effects.place(WhyPlace::Outside)?.beta);
@@ -238,7 +259,8 @@ impl<'a> Seen<'a> {
             return Some(Verdict::TooManyClients);
         }
         let is_little = |range: Option<Ranged95>| range.is_none() || is_below(range, LITTLE);
-        let all = [self.outside, self.inside, self.client_cpu, self.server_cpu, self.clients];
+        let server = self.server_cpu.or(self.working);
+        let all = [self.outside, self.inside, self.client_cpu, server, self.asleep, self.clients];
         let is_used = self.outside.is_some() && self.client_cpu.is_some();
         let flush = self.flush_share.or(self.flush);
         (is_used && all.into_iter().all(is_little) && is_little(flush))

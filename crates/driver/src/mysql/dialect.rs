@@ -37,6 +37,7 @@ pub const DIALECT: Dialect = Dialect {
     explain: "EXPLAIN {query}",
     // MariaDB has the second.
     explain_analyze: &["EXPLAIN ANALYZE {query}", "ANALYZE {query}"],
+    work_and_sleep: Some("SELECT BENCHMARK({rounds}, CRC32('dyno')), SLEEP({seconds})"),
     session_number: Some("SELECT CONNECTION_ID()"),
     kill: "KILL {number}",
     number_after_load: None,

@@ -31,6 +31,9 @@ pub const DIALECT: Dialect = Dialect {
     year_of: "EXTRACT(YEAR FROM {column})",
     explain: "EXPLAIN {query}",
     explain_analyze: &["EXPLAIN (ANALYZE, BUFFERS) {query}"],
+    work_and_sleep: Some(
+        "SELECT (SELECT count(*) FROM generate_series(1, {rounds})), pg_sleep({seconds})",
+    ),
     session_number: Some("SELECT pg_backend_pid()"),
     kill: "SELECT pg_terminate_backend({number})",
     number_after_load: Some(

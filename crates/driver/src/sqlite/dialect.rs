@@ -34,6 +34,7 @@ pub const DIALECT: Dialect = Dialect {
     year_of: "CAST(SUBSTR({column}, 1, 4) AS INTEGER)",
     explain: "EXPLAIN QUERY PLAN {query}",
     explain_analyze: &[],
+    work_and_sleep: None,
     session_number: None,
     kill: "",
     number_after_load: None,

@@ -1,5 +1,7 @@
 //! Slow-downs of the worker's clients, where the load has some.
 
+use std::sync::Arc;
+
 use net::Nanos;
 
 use super::WorkerState;
@@ -17,6 +19,11 @@ impl WorkerState {
     #[inline]
     pub(crate) fn has_levers(&self) -> bool {
         self.levers.is_some()
+    }
+
+    /// What a client asks the server before its next transaction, of which it has begun so many.
+    pub(crate) fn slowing_statement(&self, issued: u64) -> Option<Arc<str>> {
+        self.levers.as_deref()?.statement(issued)
     }
 
     /// Slows a client down before its next turn, and returns how much longer it is to wait for that.

@@ -42,8 +42,8 @@ impl<'a> Evidence<'a> {
                 self.idle(answer).or_else(|| self.queue()).or_else(|| self.thread())
             }
             Verdict::Held => self.locks(answer),
-            // The sentence has it.
-            Verdict::Quota => None,
+            // The sentence has it, or no counter does.
+            Verdict::Quota | Verdict::Slots => None,
             Verdict::SharedCpu => self.queue(),
             Verdict::Untouched | Verdict::Latency | Verdict::Several | Verdict::TooManyClients => {
                 self.quota()

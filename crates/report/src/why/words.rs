@@ -16,6 +16,7 @@ pub(super) fn code(verdict: Verdict) -> &'static str {
         Verdict::SharedCpu => "shared-cpu",
         Verdict::Quota => "quota",
         Verdict::OtherPrograms => "other-programs",
+        Verdict::Slots => "slots",
         Verdict::Held => "held",
         Verdict::FlushShared => "flush-shared",
         Verdict::FlushSerial => "flush-serial",
@@ -62,8 +63,9 @@ pub(super) fn sentence(verdict: Verdict) -> &'static str {
              idle][, and one core fewer changes the rate by {fewer}]"
         }
         Verdict::ServerWork => {
-            "the server's work holds it back: it has {server} of the time ({server_low} to {server_high})[, with {busy} \
-             of {cores:core|cores} busy]. Whether more cores would help is not shown"
+            "the server's work holds it back[: it has {server} of the time ({server_low} to {server_high})][, with {busy} \
+             of {cores:core|cores} busy][: of what a statement works there, {unseen_at_once} can go on at once]. Whether more cores \
+             would help is not shown"
         }
         Verdict::SharedCpu => {
             "the CPUs of this machine hold it back, which the server and dyno share: the server's work has {server} of the time \
@@ -76,6 +78,10 @@ pub(super) fn sentence(verdict: Verdict) -> &'static str {
         Verdict::OtherPrograms => {
             "the server's work holds it back ({server} of the time), and other programs have the rest of the cores: \
              {at_once} of it can go on at once"
+        }
+        Verdict::Slots => {
+            "the server lets only so many statements go on at once[, about {slots}], though they only sleep there: it is a \
+             limit on its threads, connections or statements, or on those of a proxy before it"
         }
         Verdict::Held => {
             "transactions hold something that others wait for, such as locks: a microsecond inside of a transaction \
@@ -153,6 +159,7 @@ pub(crate) fn place(place: WhyPlace) -> (&'static str, &'static str) {
         WhyPlace::ClientCpu => ("client_cpu", "dyno's CPU"),
         WhyPlace::ServerCpu => ("server_cpu", "the server's CPU"),
         WhyPlace::Flush => ("flush", "flushes to the disk"),
+        WhyPlace::Asleep => ("asleep", "asleep in the server"),
     }
 }
 
@@ -163,6 +170,7 @@ pub(super) fn lever_of(place: WhyPlace) -> Lever {
         WhyPlace::ClientCpu => Lever::ClientCpu,
         WhyPlace::ServerCpu => Lever::ServerCpu,
         WhyPlace::Flush => Lever::Flush,
+        WhyPlace::Asleep => Lever::ServerSleep,
     }
 }
 
@@ -177,5 +185,6 @@ pub(super) fn lever(lever: Lever) -> &'static str {
         Lever::Clients => "fewer clients",
         Lever::Cores => "one core fewer",
         Lever::Toggle => "the toggle",
+        Lever::ServerSleep => "a statement that sleeps in the server",
     }
 }

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::{LeverSizes, rounds_per_us};
+use anyhow::Error;
+use engine::{LeverSizes, ServerStatements, rounds_per_us};
 use measure::{Lever, Nanos, Process, Side, UnusedLever, UsedLever, Why, nanos};
 use plan::Toggle;
 use system::slowdown::{CpuTax, FewerCores};
 use system::watch::{server_processes, with_descendants};
 use system::{Access, FlushGate};
 
+use super::asking::Asking;
 use super::flushing::Flushing;
 use super::toggle::Toggler;
 use super::{EFFECT, effect};
@@ -34,6 +36,8 @@ pub(super) struct Sizes {
     before_ns: f64,
     inside_ns: f64,
     client_ns: f64,
+    work_ns: f64,
+    asleep_ns: f64,
     flush_ns: f64,
     tax: Duration,
     rounds_per_us: f64,
@@ -48,6 +52,8 @@ impl Sizes {
             before_ns: 0.12 * ns * clients,
             inside_ns: 0.12 * ns * clients.sqrt(),
             client_ns: (0.15 * ns).max(500.0),
+            work_ns: 0.15 * ns,
+            asleep_ns: 0.12 * ns * clients.sqrt(),
             flush_ns: (0.12 * ns * clients).max(nanos(FLUSH_WAIT_MIN) as f64),
             tax: TAX_PERIOD,
             rounds_per_us: rounds_per_us(),
@@ -63,6 +69,8 @@ impl Sizes {
         self.before_ns *= factor(Lever::Before);
         self.inside_ns *= factor(Lever::Inside);
         self.client_ns *= factor(Lever::ClientCpu);
+        self.work_ns *= factor(Lever::ServerCpu);
+        self.asleep_ns *= factor(Lever::ServerSleep);
         self.flush_ns = (self.flush_ns * factor(Lever::Flush)).max(nanos(FLUSH_WAIT_MIN) as f64);
         self.tax = self.tax.div_f64(factor(Lever::ServerCpu)).min(TAX_PERIOD_MAX);
     }
@@ -75,6 +83,7 @@ pub(super) struct Hands {
     /// The server's processes on this machine.
     pub(super) processes: Vec<u32>,
     client_rounds: u64,
+    statements: Option<ServerStatements>,
     tax: Option<CpuTax>,
     cores: Option<FewerCores>,
     flush_gates: Vec<Arc<FlushGate>>,
@@ -85,9 +94,9 @@ pub(super) struct Hands {
 
 impl Hands {
     /// Takes hold of everything that can be switched at this load.
-    pub(super) fn on(
+    pub(super) fn on<'a>(
         sizes: &Sizes,
-        test_bed: &TestBed<'_>,
+        (test_bed, asking): (&TestBed<'_>, &impl Fn() -> Result<&'a Asking, &'a Error>),
         clients: usize,
         toggle: Option<&Toggle>,
     ) -> Self {
@@ -97,6 +106,7 @@ impl Hands {
             used: Vec::new(),
             unused: Vec::new(),
             client_rounds: (sizes.client_ns / 1e3 * sizes.rounds_per_us) as u64,
+            statements: None,
             tax: None,
             cores: None,
             flush_gates: test_bed.flush_gates(),
@@ -122,7 +132,7 @@ impl Hands {
                 hands.tax = Some(tax);
                 hands.uses(Lever::ServerCpu, nanos(sizes.tax), 1);
             }
-            Err(error) => hands.lacks(Lever::ServerCpu, &format!("{error:#}")),
+            Err(error) => hands.ask(sizes, asking(), &format!("{error:#}")),
         }
         if hands.flush_gates.is_empty() {
             hands.lacks(Lever::Flush, "the system is not started with `hold_flushes`");
@@ -144,9 +154,8 @@ impl Hands {
             }
         }
         match FewerCores::of(&own) {
-            // A design has eight.
             Ok(_) if hands.used.len() >= LEVERS_MAX => {
-                hands.lacks(Lever::Cores, "the toggle has its place in the design");
+                hands.lacks(Lever::Cores, "a design has eight places, which others have");
             }
             Ok(cores) => {
                 hands.uses(Lever::Cores, cores.kept() as u64, 1);
@@ -155,6 +164,21 @@ impl Hands {
             Err(error) => hands.lacks(Lever::Cores, &format!("{error:#}")),
         }
         hands
+    }
+
+    /// Slows a server down by statements that cannot be slowed down otherwise, as `unreached` tells.
+    fn ask(&mut self, sizes: &Sizes, asking: Result<&Asking, &Error>, unreached: &str) {
+        match asking {
+            Ok(asking) => {
+                let statements = asking.statements(sizes.work_ns, sizes.asleep_ns);
+                self.uses(Lever::ServerCpu, statements.work_ns, statements.every);
+                self.uses(Lever::ServerSleep, statements.asleep_ns, statements.every);
+                self.statements = Some(statements);
+            }
+            Err(error) => {
+                self.lacks(Lever::ServerCpu, &format!("{unreached}; by statements: {error:#}"));
+            }
+        }
     }
 
     /// Takes in the processes that the server made for the clients that are connected now.
@@ -177,16 +201,17 @@ impl Hands {
     }
 
     /// The sizes of the slow-downs that the clients make themselves.
-    pub(super) fn sizes(&self) -> LeverSizes {
+    pub(super) fn own_levers(&self) -> (LeverSizes, Option<ServerStatements>) {
         let size = |lever| self.size(lever).map_or(0, |used| used.size);
-        LeverSizes {
+        let sizes = LeverSizes {
             before_ns: size(Lever::Before),
             before_every: self.size(Lever::Before).map_or(1, |used| used.every),
             inside_ns: size(Lever::Inside),
             inside_every: self.size(Lever::Inside).map_or(1, |used| used.every),
             client_rounds: self.client_rounds,
             paused: size(Lever::Clients) as usize,
-        }
+        };
+        (sizes, self.statements.clone())
     }
 
     /// Ends, with all levers off; returns how many threads of the server were in a flush, on average.

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 
 use analysis::{CYCLE, NotDecided, Verdict, why_effects, why_verdict};
-use engine::{Levers, TrialObserver};
+use engine::{Levers, Slowed, TrialObserver};
 use measure::{Interval, Nanos, Phase, Why, WhyWindow, nanos};
 use net::Clock;
 use nix::time::ClockId;
@@ -45,8 +45,7 @@ struct Mark {
     client_cpu_ns: Nanos,
     server_cpu_ns: Option<Nanos>,
     host_cpu_ns: Option<Nanos>,
-    before_ns: Nanos,
-    inside_ns: Nanos,
+    slowed: Slowed,
     flushes: Option<(Nanos, u64)>,
 }
 
@@ -89,7 +88,6 @@ impl<'a> Observer<'a> {
     }
 
     fn read(&self) -> Mark {
-        let (before_ns, inside_ns) = self.levers.waited_ns();
         let server: Option<Vec<Nanos>> =
             self.hands.processes.iter().map(|process| cpu_time_ns(*process)).collect();
         Mark {
@@ -97,8 +95,7 @@ impl<'a> Observer<'a> {
             client_cpu_ns: own_cpu_ns(),
             server_cpu_ns: server.filter(|all| !all.is_empty()).map(|all| all.iter().sum()),
             host_cpu_ns: machine_cpu_ns(),
-            before_ns,
-            inside_ns,
+            slowed: self.levers.slowed(),
             flushes: self.hands.flushes(),
         }
     }
@@ -136,13 +133,16 @@ impl<'a> Observer<'a> {
         let (begin, end) = (self.mark, self.read());
         let since =
             |later: Option<Nanos>, earlier: Option<Nanos>| Some(later?.saturating_sub(earlier?));
+        let slowed = |of: fn(&Slowed) -> Nanos| of(&end.slowed).saturating_sub(of(&begin.slowed));
         self.why.windows.push(WhyWindow {
             cpu_clock_ns: end.at_ns.saturating_sub(begin.at_ns),
             client_cpu_ns: end.client_cpu_ns.saturating_sub(begin.client_cpu_ns),
             server_cpu_ns: since(end.server_cpu_ns, begin.server_cpu_ns),
             host_cpu_ns: since(end.host_cpu_ns, begin.host_cpu_ns),
-            before_ns: end.before_ns.saturating_sub(begin.before_ns),
-            inside_ns: end.inside_ns.saturating_sub(begin.inside_ns),
+            before_ns: slowed(|it| it.before_ns),
+            inside_ns: slowed(|it| it.inside_ns),
+            work_ns: slowed(|it| it.work_ns),
+            asleep_ns: slowed(|it| it.asleep_ns),
             flush_ns: since(end.flushes.map(|it| it.0), begin.flushes.map(|it| it.0)).unwrap_or(0),
             flushes: since(end.flushes.map(|it| it.1), begin.flushes.map(|it| it.1)),
             ..self.window

@@ -253,6 +253,11 @@ async fn execute(
 
 impl WorkloadClient for SqlClient {
     /// Chooses a transaction and computes its variables.
+    async fn ask(&mut self, statement: &str) {
+        // A failure is seen by the next transaction.
+        let _ = self.session.run(statement).await;
+    }
+
     fn draw(&mut self) {
         let mix = &self.shared.mix;
         let choice = self.memory.random.next_f64();

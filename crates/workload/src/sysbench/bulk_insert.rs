@@ -153,6 +153,11 @@ fn rows_that_fit(bytes: usize, first: u64) -> u64 {
 }
 
 impl WorkloadClient for BulkClient {
+    async fn ask(&mut self, statement: &str) {
+        // A failure is seen by the next transaction.
+        let _ = self.session.run(statement).await;
+    }
+
     fn draw(&mut self) {
         let Self { shared, table, text, .. } = self;
         write_insert(text, *table, &shared.ids[*table]);

@@ -167,6 +167,11 @@ async fn skip_ids(load: &OltpLoad, connection: &mut Connection) -> Result<(), Fa
 }
 
 impl WorkloadClient for OltpClient {
+    async fn ask(&mut self, statement: &str) {
+        // A failure is seen by the next transaction.
+        let _ = self.connection.session().run(statement).await;
+    }
+
     fn draw(&mut self) {
         self.random_at_start = self.values.random.clone();
     }

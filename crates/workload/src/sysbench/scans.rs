@@ -135,6 +135,11 @@ fn segment(table_size: u64, index: u64, clients: u64) -> (i64, i64) {
 }
 
 impl WorkloadClient for ScanClient {
+    async fn ask(&mut self, statement: &str) {
+        // A failure is seen by the next transaction.
+        let _ = self.session.run(statement).await;
+    }
+
     fn draw(&mut self) {
         let Self { shared, segment, random, values, .. } = self;
         values.clear();

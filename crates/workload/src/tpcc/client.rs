@@ -142,6 +142,11 @@ impl WorkloadClient for TpccClient {
         think + keying_ns(next)
     }
 
+    async fn ask(&mut self, statement: &str) {
+        // A failure is seen by the next transaction.
+        let _ = self.tpcc_session.session.run(statement).await;
+    }
+
     fn draw(&mut self) {
         let next = self.next.take();
         let kind = next.unwrap_or_else(|| self.cards.draw(&mut self.random));

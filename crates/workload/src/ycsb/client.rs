@@ -245,6 +245,11 @@ impl YcsbClient {
 }
 
 impl WorkloadClient for YcsbClient {
+    async fn ask(&mut self, statement: &str) {
+        // A failure is seen by the next transaction.
+        let _ = self.session.run(statement).await;
+    }
+
     fn draw(&mut self) {
         self.drawn.draw(&self.load);
     }
