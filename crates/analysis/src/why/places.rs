@@ -12,6 +12,9 @@ use crate::student::{critical_t, p_value};
 /// A level of significance for the lever that does nothing: when it responds, no other effect is believed.
 const NULL_LEVEL: f64 = 0.01;
 const LEVEL: f64 = 0.05;
+/// The part of a sleep in a server that is not sure: its timers were measured while it had nothing else to do, and are late
+/// by less in a load.
+const ASLEEP_UNSURE: f64 = 0.1;
 /// A window with fewer transactions says little of a rate.
 const TRANSACTIONS_MIN: u64 = 3;
 
@@ -460,8 +463,11 @@ impl Places {
                 dose_ns: self.dose(&cycles.whole, *lever, *lever, *place),
                 beta: cycles.unsure_range(
                     |seen| Some(self.betas(seen)?[at]),
-                    // Half of what a timer is late: it may differ from wait to wait.
-                    (self.late[*lever] - 1.0) / self.late[*lever] / 2.0,
+                    match place {
+                        WhyPlace::Asleep => ASLEEP_UNSURE,
+                        // Half of what a timer is late: it may differ from wait to wait.
+                        _ => (self.late[*lever] - 1.0) / self.late[*lever] / 2.0,
+                    },
                 )?,
                 demand_ns: self.demand(&cycles.whole, *place),
                 share: cycles.range(|seen| self.share(seen, at)),

@@ -2,11 +2,13 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
+use nix::sys::signal::Signal;
 use serde_json::Value;
 
 use crate::faults_interrupt::{self, interrupt};
-use crate::own_server::{Background, wait_until};
+use crate::own_server::{Background, OwnServer, wait_until};
 use crate::sandbox::{Sandbox, report};
 
 /// The experiment of the only trial of a report.
@@ -80,6 +82,76 @@ fn slow_downs_of_a_service_cost_its_only_client_what_they_are() {
         "a call is one request"
     );
     assert_betas_of_one(why, &["outside", "client_cpu"]);
+}
+
+/// A command whose dyno sees no process but its own, as if the server were on another host.
+fn far_away<const N: usize>(sandbox: &Sandbox, arguments: [&str; N]) -> Command {
+    let dyno = sandbox.dyno(arguments);
+    let mut apart = Command::new("unshare");
+    apart.args(["--pid", "--fork", "--kill-child", "--mount-proc"]);
+    apart.arg(dyno.get_program()).args(dyno.get_args());
+    apart.current_dir(sandbox.path()).env("HOME", sandbox.path());
+    apart
+}
+
+#[test]
+fn statements_slow_a_server_down_that_nothing_else_reaches() {
+    let (sandbox, server) = (Sandbox::new(), OwnServer::start(&[]));
+    let report = report(&mut far_away(
+        &sandbox,
+        [
+            "bench",
+            "oltp_point_select",
+            "--tables=1",
+            "--table-size=1000",
+            "--clients=1",
+            "--warm-up=500ms",
+            "--time=1s",
+            "--why=25s",
+            "--quiet",
+            "--format=json",
+            "--system",
+            &server.url(),
+        ],
+    ));
+    let why = why(&report);
+    assert_betas_of_one(why, &["outside", "server_cpu", "asleep"]);
+    let server_cpu = named(&why["places"], "place", "server_cpu").unwrap();
+    assert!(server_cpu["share"].is_null(), "nobody told its CPU time: {server_cpu:#}");
+}
+
+#[test]
+fn a_server_is_as_before_when_dyno_is_killed_in_the_experiment() {
+    let (sandbox, server) = (Sandbox::new(), OwnServer::start(&[]));
+    let status = format!("/proc/{}/status", server.server.pid());
+    let cores = || {
+        let text = fs::read_to_string(&status).unwrap();
+        text.lines().find(|line| line.starts_with("Cpus_allowed:")).unwrap().to_owned()
+    };
+    let sessions = || server.sql("SELECT COUNT(*) FROM information_schema.processlist");
+    let before = (cores(), sessions());
+    let said = sandbox.path().join("stderr");
+    let run = Background::start(
+        &sandbox,
+        &mut sandbox.dyno([
+            "bench",
+            "oltp_point_select",
+            "--tables=1",
+            "--table-size=1000",
+            "--clients=4",
+            "--warm-up=0s",
+            "--time=1s",
+            "--why=60s",
+            "--system",
+            &server.url(),
+        ]),
+    );
+    wait_until("the experiment tells how far it is", || {
+        fs::read_to_string(&said).unwrap().contains("looking for what holds it back")
+    });
+    run.signal(Signal::SIGKILL);
+    wait_until("its sessions end", || sessions() == before.1);
+    assert_eq!(cores(), before.0);
 }
 
 /// With each flush held for 2 ms, a commit that does not wait for one is many times as fast: no slope tells that.
