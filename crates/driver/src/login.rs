@@ -18,6 +18,8 @@ pub struct ClientDefaults {
     pub(crate) password_variables: &'static [&'static str],
     /// A file of options in the home folder.
     pub(crate) option_file: &'static str,
+    /// The variable that names another file in its place.
+    pub(crate) option_file_variable: Option<&'static str>,
 }
 
 /// Those of every protocol with logins.
@@ -44,10 +46,12 @@ impl LoginSources {
     /// The sources of this process for a protocol: the passwords that were taken out of its environment, and the
     /// option file of the protocol's clients.
     pub fn of_process(defaults: &ClientDefaults) -> Self {
+        let named = defaults.option_file_variable.and_then(env::var_os);
+        let of_home = || env::home_dir().map(|home| home.join(defaults.option_file));
         Self {
             password_file: None,
             environment_password: environment_password(defaults),
-            option_file: env::home_dir().map(|home| home.join(defaults.option_file)),
+            option_file: named.map(PathBuf::from).or_else(of_home),
             default_user: env::var("USER").ok().filter(|value| !value.is_empty()),
         }
     }
@@ -108,8 +112,11 @@ mod tests {
 
     #[test]
     fn a_password_of_the_environment_is_for_the_protocol_of_its_variable_or_for_all() {
-        const OTHER: ClientDefaults =
-            ClientDefaults { password_variables: &["OTHER_PASSWORD"], option_file: ".other" };
+        const OTHER: ClientDefaults = ClientDefaults {
+            password_variables: &["OTHER_PASSWORD"],
+            option_file: ".other",
+            option_file_variable: None,
+        };
         assert_eq!(password_variables(), ["DYNO_PASSWORD", "MYSQL_PWD", "PGPASSWORD"]);
         let found = |given: Vec<(&'static str, Password)>| {
             set_environment_passwords(given);

@@ -100,7 +100,7 @@ fn url(reader: &mut OptionReader<'_>) -> Url {
         return Url::default();
     };
     // The text may hold a password, so the message does not repeat it.
-    Url::parse(&text).unwrap_or_else(|error| {
+    Url::parse(&text).and_then(Url::completed).unwrap_or_else(|error| {
         reader.reject(URL.name, format!("`url` is wrong: {error}"), URL_HELP);
         Url::default()
     })

@@ -50,6 +50,7 @@ mod peers_sql;
 mod phase_ends;
 mod ping;
 mod postgres;
+mod postgres_logins;
 mod record_faults;
 mod relay;
 mod rounds;

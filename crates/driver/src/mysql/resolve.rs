@@ -17,8 +17,11 @@ use crate::ssl_options::{SSL_WORDS, SslMode};
 use crate::url_parts::Host;
 
 /// What MySQL's own clients read.
-pub const CLIENT_DEFAULTS: ClientDefaults =
-    ClientDefaults { password_variables: &["MYSQL_PWD"], option_file: ".my.cnf" };
+pub const CLIENT_DEFAULTS: ClientDefaults = ClientDefaults {
+    password_variables: &["MYSQL_PWD"],
+    option_file: ".my.cnf",
+    option_file_variable: None,
+};
 
 impl Url {
     /// Adds what the URL does not contain, and looks up host names.

@@ -5,6 +5,7 @@ mod cancel;
 mod codec;
 mod config;
 mod copy;
+mod defaults;
 mod dialect;
 mod execute;
 #[doc(hidden)]

@@ -15,11 +15,15 @@ use super::password_file;
 use super::url::{PORT, SSL_WORDS, Url};
 use crate::Address;
 use crate::login::{ClientDefaults, LoginSources, unreadable};
+use crate::ssl_options::{SslMode, SslOptions};
 use crate::url_parts::Host;
 
 /// What PostgreSQL's own clients read.
-pub const CLIENT_DEFAULTS: ClientDefaults =
-    ClientDefaults { password_variables: &["PGPASSWORD"], option_file: ".pgpass" };
+pub const CLIENT_DEFAULTS: ClientDefaults = ClientDefaults {
+    password_variables: &["PGPASSWORD"],
+    option_file: ".pgpass",
+    option_file_variable: Some("PGPASSFILE"),
+};
 
 impl Url {
     /// Adds what the URL does not contain, and looks up host names.
@@ -45,9 +49,19 @@ impl Url {
             channel_binding: self.channel_binding.unwrap_or_default(),
             methods: self.methods.unwrap_or_default(),
             options: self.options.clone(),
-            encryption: self.ssl.encryption(&SSL_WORDS)?,
+            encryption: self.checked_ssl().encryption(&SSL_WORDS)?,
             keys: Default::default(),
         })
+    }
+
+    /// To libpq a named authority checks the certificate where encryption alone is required, too.
+    fn checked_ssl(&self) -> SslOptions {
+        match (self.ssl.mode, &self.ssl.ca) {
+            (Some(SslMode::Required), Some(_)) => {
+                SslOptions { mode: Some(SslMode::VerifyCa), ..self.ssl.clone() }
+            }
+            _ => self.ssl.clone(),
+        }
     }
 
     /// The URL's addresses; without any, this machine's.

@@ -3,6 +3,7 @@
 use std::io::ErrorKind;
 
 use measure::{ErrorClass, Failure};
+use net::tls::TlsFault;
 
 use super::Config;
 use super::secured::Secured;
@@ -25,7 +26,10 @@ impl Session {
             Ok(true) => self.peer.secured = Some(secured),
             Ok(false) if is_required => return Err(self.not_offered()),
             Ok(false) => {}
-            Err(error) if error.kind() == ErrorKind::InvalidData => {
+            // What TLS finds wrong has words of its own.
+            Err(error)
+                if error.kind() == ErrorKind::InvalidData && TlsFault::of(&error).is_none() =>
+            {
                 let message = format!(
                     "{}: the answer to the request for TLS is none of PostgreSQL, or bytes came behind it",
                     address.name

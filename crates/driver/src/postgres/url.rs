@@ -45,6 +45,8 @@ pub struct Url {
     pub channel_binding: Option<ChannelBinding>,
     pub methods: Option<LoginMethods>,
     pub options: Option<String>,
+    /// The service whose entries in a file of services are used.
+    pub service: Option<String>,
 }
 
 /// An error in a URL. It never repeats the part that may hold a password.
@@ -58,7 +60,7 @@ pub enum UrlError {
     /// An option that is not known.
     #[error(
         "unknown option `{0}`; known are host=FOLDER and port=N of a socket, ps=named, ps=unnamed or ps=text, \
-         sslmode=MODE, sslrootcert=FILE, sslcert=FILE, sslkey=FILE, sslnegotiation=direct, \
+         service=NAME, sslmode=MODE, sslrootcert=FILE, sslcert=FILE, sslkey=FILE, sslnegotiation=direct, \
          channel_binding=require, require_auth=METHODS and options=-c NAME=VALUE"
     )]
     Option(String),
@@ -71,6 +73,17 @@ pub enum UrlError {
     /// Options that look like the end of a login.
     #[error("write a question mark in a password as %3F")]
     QuestionMark,
+    /// An option that is not in the URL.
+    #[error("{place}: {error}")]
+    Default { place: String, error: Box<UrlError> },
+    #[error(
+        "there is no service `{0}` in ~/.pg_service.conf, or in the file that PGSERVICEFILE names"
+    )]
+    Service(String),
+    #[error("cannot read {file}: {error}")]
+    Services { file: String, error: String },
+    #[error("write name=value")]
+    NoValue,
     /// A socket and hosts at once.
     #[error("give either hosts or the folder of a socket (host=FOLDER), not both")]
     HostsAndSocket,
@@ -119,6 +132,14 @@ impl Url {
     fn read_option(&mut self, option: &str) -> Result<(), UrlError> {
         let (name, value) = option.split_once('=').unwrap_or((option, ""));
         let value = decode(value, "options")?;
+        if name == "service" {
+            self.service = Some(value);
+            return Ok(());
+        }
+        self.set_option(name, value)
+    }
+
+    pub(super) fn set_option(&mut self, name: &str, value: String) -> Result<(), UrlError> {
         match name {
             "host" if value.starts_with('/') => self.socket = Some(PathBuf::from(value)),
             "host" => self.hosts = Host::read_all(&value)?,
