@@ -92,8 +92,10 @@ pub fn check(measured: &Measured<'_>, summary: &Summary) -> Vec<Finding> {
     all.extend(generators::clocks(measured));
     all.extend(mix(summary));
     all.extend(other_statements(measured));
+    all.extend(other_transactions(measured));
     all.extend(latency_limits(measured));
     all.extend(remarks(measured));
+    all.extend(system_remarks(measured));
     all.extend(watched::check(measured));
     all
 }
@@ -152,6 +154,14 @@ fn remarks<'a>(measured: &'a Measured<'_>) -> impl Iterator<Item = Finding> + 'a
         .remarks
         .iter()
         .map(|remark| Finding::new(Code::WorkloadRemark).with("text", Value::Text(remark.clone())))
+}
+
+fn system_remarks<'a>(measured: &'a Measured<'_>) -> impl Iterator<Item = Finding> + 'a {
+    let text = |remark: &String| Value::Text(remark.clone());
+    measured
+        .system_remarks
+        .iter()
+        .map(move |it| Finding::new(Code::SystemRemark).with("text", text(it)))
 }
 
 fn damage(measured: &Measured<'_>) -> Option<Finding> {
@@ -269,6 +279,20 @@ fn other_statements(measured: &Measured<'_>) -> Vec<Finding> {
         Finding::new(code).with("difference", Value::Difference(difference))
     };
     found.into_iter().map(finding).collect()
+}
+
+/// Transactions that were not dyno's. Without another client they are those of the server itself, such as autovacuum's and
+/// those of the workers of parallel queries, and no finding.
+fn other_transactions(measured: &Measured<'_>) -> Option<Finding> {
+    let counts = measured.transactions.filter(|_| !has_lost_connections(measured))?;
+    let all = counts.difference();
+    let most = counts.unsure.saturating_add(counts.routine_max);
+    let code = match all {
+        ..0 => Code::FewerTransactions,
+        _ if counts.others_connected && all > clamp(most) => Code::OtherTransactions,
+        _ => return None,
+    };
+    Some(Finding::new(code).with("difference", Value::Difference(all)))
 }
 
 fn clamp(count: u64) -> i64 {

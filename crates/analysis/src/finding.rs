@@ -116,6 +116,8 @@ pub enum Code {
     LatencyLimitMissed,
     /// The load leaves the definition of its workload.
     WorkloadRemark,
+    /// The system's settings, or what it did beside the load, have a part in the figures.
+    SystemRemark,
     /// Clients were not served evenly.
     Unfair,
     /// Throughput drifted within the window.
@@ -131,6 +133,10 @@ pub enum Code {
     OtherStatements,
     /// The server counted fewer statements than dyno sent.
     FewerStatements,
+    /// The server counted more transactions than dyno's sessions and its own routine had, and others were connected.
+    OtherTransactions,
+    /// The server counted fewer transactions than dyno's sessions had.
+    FewerTransactions,
     /// The load was not steady when the measuring began, though the warm-up was to last until it was.
     NeverSteady,
     /// A figure did not become as precise as the measuring was to make it.
@@ -219,6 +225,7 @@ impl Code {
             Self::MixMissed => ("mix-missed", Doubtful),
             Self::LatencyLimitMissed => ("latency-limit-missed", Doubtful),
             Self::WorkloadRemark => ("workload-remark", Note),
+            Self::SystemRemark => ("system-remark", Note),
             Self::Unfair => ("unfair", Doubtful),
             Self::Trend => ("trend", Doubtful),
             Self::LatencyTrend => ("latency-trend", Doubtful),
@@ -229,6 +236,8 @@ impl Code {
             Self::PrecisionMissed => ("precision-missed", Note),
             Self::OtherStatements => ("other-statements", Doubtful),
             Self::FewerStatements => ("fewer-statements", Doubtful),
+            Self::OtherTransactions => ("other-transactions", Doubtful),
+            Self::FewerTransactions => ("fewer-transactions", Doubtful),
             Self::StuckClients => ("stuck-clients", Doubtful),
             Self::Unfinished => ("unfinished", Doubtful),
             Self::CensoredPercentiles => ("censored-percentiles", Doubtful),

@@ -3,7 +3,7 @@
 use measure::{
     Condition, DecidedEnds, Edges, Generator, GeneratorClock, GeneratorLoss, HostFacts,
     LatencyHistogram, MemberExit, Nanos, Operation, Outage, Phase, QueryCounts, Rules, Tally,
-    TrialStatus, Watched,
+    TransactionCounts, TrialStatus, Watched,
 };
 
 /// Start (inclusive) and end (exclusive) on the trial's clock.
@@ -43,6 +43,10 @@ pub struct Measured<'a> {
     pub member_exits: &'a [MemberExit],
     /// Statements by dyno's count and by the server's, if the server reports them.
     pub statements: Option<CountedStatements>,
+    /// What a reader must know of the system's settings.
+    pub system_remarks: &'a [String],
+    /// Transactions counted by dyno and by the server; `None` where the server counts statements or nothing.
+    pub transactions: Option<TransactionCounts>,
     /// End of the load on the clock of the outages, ns.
     pub load_end_ns: Nanos,
     /// Resource use of the load generator during the measured load.

@@ -34,13 +34,19 @@ pub fn known_servers(watched: &Watched) -> KnownServers<'_> {
     for server in watched.servers.iter().filter(|server| !is_node(server)) {
         let publishes = server.families.iter().any(|family| family == CPU)
             || server.series.iter().any(|series| series.name == CPU);
-        if !publishes {
+        if !publishes && !is_page(server) && !known.processes.is_empty() {
+            // A database that is asked by SQL tells no CPU, and its processes are found by its address.
+        } else if !publishes {
             known.unknown.push(server);
         } else if !known.processes.iter().any(|(host, at)| is_process(server, host, *at)) {
             known.others.push(server);
         }
     }
     known
+}
+
+fn is_page(server: &Server) -> bool {
+    server.url.starts_with("http")
 }
 
 /// CPU that a server with metrics of its own kept busy, hardware threads; empty when it does not publish it.

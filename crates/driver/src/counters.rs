@@ -1,11 +1,24 @@
-//! The servers' own counters of statements, to verify dyno's counts. Each protocol reads them in its own way.
+//! The servers' own counters of statements or of transactions, to verify dyno's counts. Each protocol reads them in its
+//! own way.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use measure::{OperationKind, QueryCounts};
+use measure::{OperationKind, QueryCounts, ServerCount, TransactionCounts};
 
-/// The statement counts of a target's servers, each since its start.
+use crate::postgres::SessionCounts;
+
+/// The part of a server's identity that another start changes.
+pub(crate) const STARTED: &str = "started";
+/// Counters whose sum is the number of transactions.
+const TRANSACTIONS: [&str; 2] = ["xact_commit", "xact_rollback"];
+/// Counters of work that the server does by itself, in transactions of their own.
+const ROUTINES: [&str; 2] = ["autovacuum_count", "autoanalyze_count"];
+/// Transactions of such a work, and of a look for it, at most: twice as many as were seen. Some come in any case.
+const ROUTINE_TRANSACTIONS: u64 = 4;
+const ROUTINE_BASE: u64 = 10;
+
+/// The counts of a target's servers, each since its start.
 #[derive(Clone, Debug)]
 pub struct ServerCounters(Vec<Reading>);
 
@@ -23,7 +36,28 @@ pub(crate) struct Reading {
     pub(crate) answered: Instant,
     /// The number of addresses that lead to the server: it was read over each of them.
     pub(crate) addresses: u64,
-    pub(crate) meaning: &'static CounterMeaning,
+    pub(crate) meaning: Meaning,
+}
+
+/// What the counters of a server count.
+#[derive(Clone, Debug)]
+pub(crate) enum Meaning {
+    Statements(&'static CounterMeaning),
+    /// Transactions, with what dyno's own sessions have done.
+    Transactions(Box<OwnSessions>),
+}
+
+/// What the server knew of sessions at the time of a reading.
+#[derive(Clone, Debug)]
+pub(crate) struct OwnSessions {
+    /// The names of the addresses that lead to this server.
+    pub(crate) names: Vec<String>,
+    /// The counts of dyno's sessions, by the name of their address.
+    pub(crate) by_name: BTreeMap<String, SessionCounts>,
+    /// Sessions that are not dyno's.
+    pub(crate) others: u64,
+    /// The time between two looks for work that the server does by itself, s.
+    pub(crate) naptime_s: u64,
 }
 
 /// What the counters of a protocol's servers mean.
@@ -42,8 +76,8 @@ pub(crate) struct CounterMeaning {
 /// The counts of servers between two readings, without the counts of the readings themselves.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServerCounts {
-    /// Statements by what they do.
-    pub statements: QueryCounts,
+    /// Statements by what they do, or transactions.
+    pub count: ServerCount,
     /// How long statements waited for locks of rows, summed, ns; `None` where a server does not count it.
     pub row_lock_ns: Option<u64>,
     /// Every counter that has changed, by its name on the server.
@@ -72,8 +106,7 @@ impl Reading {
         }
         let mut moved = BTreeMap::new();
         for (name, value) in &self.counters {
-            let own =
-                self.meaning.own.iter().find(|(own, _)| own == name).map_or(0, |(_, count)| *count);
+            let own = self.meaning.own(name);
             let before = earlier.counters.get(name).copied().unwrap_or(0);
             let since = value.checked_sub(before).ok_or(Incomparable::StartedAnew)?;
             // The earlier reading was taken over the first address; the readings over the others came after it.
@@ -81,6 +114,48 @@ impl Reading {
             moved.insert(name.as_str(), since.checked_sub(own).ok_or(Incomparable::StartedAnew)?);
         }
         Ok(moved)
+    }
+
+    /// Takes in another reading of the same server, over another address.
+    fn add_address(&mut self, reading: Self) {
+        self.addresses += 1;
+        if let (Meaning::Transactions(known), Meaning::Transactions(more)) =
+            (&mut self.meaning, reading.meaning)
+        {
+            known.names.extend(more.names);
+        }
+    }
+
+    /// Transactions since an earlier reading of the same server, of which these counters tell.
+    fn transactions(&self, earlier: &Self, moved: &BTreeMap<&str, u64>) -> TransactionCounts {
+        let of = |names: &[&str]| {
+            let all = names.iter().filter_map(|name| moved.get(name).copied());
+            all.fold(0_u64, u64::saturating_add)
+        };
+        let (Meaning::Transactions(now), Meaning::Transactions(before)) =
+            (&self.meaning, &earlier.meaning)
+        else {
+            return TransactionCounts::default();
+        };
+        let own = |part: fn(&SessionCounts) -> u64| {
+            let of = |all: &OwnSessions| {
+                now.names.iter().filter_map(|name| all.by_name.get(name)).map(part).sum::<u64>()
+            };
+            of(now).saturating_sub(of(before))
+        };
+        let sessions = moved.get("sessions").copied();
+        let opened = own(|counts| counts.sessions);
+        let looks = self.uptime_s.saturating_sub(earlier.uptime_s) / now.naptime_s.max(1);
+        let routines = looks.saturating_add(of(&ROUTINES));
+        TransactionCounts {
+            by_dyno: own(|counts| counts.transactions),
+            unsure: own(|counts| counts.unsure),
+            by_server: of(&TRANSACTIONS),
+            routine_max: ROUTINE_BASE.saturating_add(routines.saturating_mul(ROUTINE_TRANSACTIONS)),
+            others_connected: before.others > 0
+                || now.others > 0
+                || sessions.is_none_or(|sessions| sessions > opened),
+        }
     }
 
     /// Whether the uptime is shorter than it would be without a restart. The counters alone do not show this: soon
@@ -93,13 +168,38 @@ impl Reading {
     }
 }
 
+impl Meaning {
+    /// What one reading itself adds to a counter.
+    fn own(&self, counter: &str) -> u64 {
+        match self {
+            Self::Statements(meaning) => {
+                meaning.own.iter().find(|(own, _)| *own == counter).map_or(0, |(_, count)| *count)
+            }
+            // What dyno's sessions do is counted with them.
+            Self::Transactions(_) => 0,
+        }
+    }
+}
+
+impl CounterMeaning {
+    /// Adds the statements of which these counters tell.
+    fn add(&self, statements: &mut QueryCounts, moved: &BTreeMap<&str, u64>) {
+        for (name, moved) in moved {
+            if let Some(kind) = (self.kind)(name) {
+                add(statements, kind, *moved);
+            }
+        }
+        take_back(statements, moved.get(self.begun_again).copied().unwrap_or(0));
+    }
+}
+
 impl ServerCounters {
     /// The readings over all addresses, in their order: a server with several addresses counts once.
     pub(crate) fn of(readings: Vec<Reading>) -> Self {
         let mut servers: Vec<Reading> = Vec::new();
         for reading in readings {
             match servers.iter_mut().find(|known| known.server == reading.server) {
-                Some(known) => known.addresses += 1,
+                Some(known) => known.add_address(reading),
                 None => servers.push(reading),
             }
         }
@@ -115,35 +215,61 @@ impl ServerCounters {
             all.0.iter().map(|reading| reading.server.clone()).collect::<BTreeSet<_>>()
         };
         if names(self) != names(earlier) {
-            return Err(Incomparable::OtherServers);
+            return Err(self.why_other(earlier));
         }
         let mut sums: BTreeMap<&str, u64> = BTreeMap::new();
         let mut statements = QueryCounts::default();
+        let mut transactions: Option<TransactionCounts> = None;
         let mut row_lock_ns = Some(0_u64);
         for reading in &self.0 {
             let before = earlier.0.iter().find(|before| before.server == reading.server);
             let before = before.ok_or(Incomparable::OtherServers)?;
             let moved = reading.since(before)?;
-            let (locks, unit_ns) = reading.meaning.row_locks;
-            row_lock_ns = row_lock_ns
-                .zip(moved.get(locks))
-                .map(|(sum, moved)| sum.saturating_add(moved.saturating_mul(unit_ns)));
-            let again = moved.get(reading.meaning.begun_again).copied().unwrap_or(0);
+            match &reading.meaning {
+                Meaning::Statements(meaning) => {
+                    let (locks, unit_ns) = meaning.row_locks;
+                    row_lock_ns = row_lock_ns
+                        .zip(moved.get(locks))
+                        .map(|(sum, moved)| sum.saturating_add(moved.saturating_mul(unit_ns)));
+                    meaning.add(&mut statements, &moved);
+                }
+                Meaning::Transactions(_) => {
+                    row_lock_ns = None;
+                    let more = ServerCount::Transactions(reading.transactions(before, &moved));
+                    let mut all = ServerCount::Transactions(transactions.unwrap_or_default());
+                    all.add(more);
+                    transactions = all.transactions();
+                }
+            }
             for (name, moved) in moved {
                 let sum = sums.entry(name).or_default();
                 *sum = sum.saturating_add(moved);
-                if let Some(kind) = (reading.meaning.kind)(name) {
-                    add(&mut statements, kind, moved);
-                }
             }
-            take_back(&mut statements, again);
         }
         let counters: Vec<_> = sums
             .into_iter()
             .filter(|(_, moved)| *moved > 0)
             .map(|(name, moved)| (name.to_owned(), moved))
             .collect();
-        Ok(ServerCounts { statements, row_lock_ns, counters })
+        let count =
+            transactions.map_or(ServerCount::Statements(statements), ServerCount::Transactions);
+        Ok(ServerCounts { count, row_lock_ns, counters })
+    }
+
+    /// Why other servers have answered: they may be the same ones after another start.
+    fn why_other(&self, earlier: &Self) -> Incomparable {
+        let names = |all: &Self| {
+            let lasting = |reading: &Reading| {
+                let parts = reading.server.iter().filter(|(name, _)| name != STARTED);
+                parts.cloned().collect::<Vec<_>>()
+            };
+            all.0.iter().map(lasting).collect::<BTreeSet<_>>()
+        };
+        if names(self) == names(earlier) {
+            Incomparable::StartedAnew
+        } else {
+            Incomparable::OtherServers
+        }
     }
 }
 

@@ -21,6 +21,7 @@ mod received;
 mod rows;
 pub mod rpc;
 mod running;
+mod server_figures;
 mod session;
 pub mod sqlite;
 mod ssl_options;
@@ -46,6 +47,7 @@ pub use login::{ClientDefaults, LoginSources, password_variables, set_environmen
 pub use portable::{PortableService, PortableTarget, Secrets};
 pub use rows::Rows;
 pub use running::Running;
+pub use server_figures::ServerFigures;
 pub use session::Session;
 pub use ssl_options::{CertificateCheck, Encryption, SslMode, SslOptions, Tls};
 pub use statement::{Answer, Statement};

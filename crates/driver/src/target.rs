@@ -77,6 +77,14 @@ impl Target {
         Self { sends_local_rows: true, ..self.clone() }
     }
 
+    /// The same target for sessions beside the load, which its servers know by a name of their own; `None` if its servers
+    /// tell nothing by SQL that is watched.
+    pub(crate) fn for_watching(&self, timeouts: Timeouts) -> Option<Self> {
+        let Driver::Postgres(config) = &self.driver else { return None };
+        let config = postgres::Config { is_for_watching: true, ..(**config).clone() };
+        Some(Self { timeouts, driver: Driver::Postgres(Arc::new(config)), ..self.clone() })
+    }
+
     /// Asks the system for its product, version, settings and limits.
     ///
     /// # Errors
@@ -117,10 +125,11 @@ impl Target {
                     session.close().await;
                     read
                 }
-                // No counter of PostgreSQL counts statements.
-                Connection::Postgres(session) => {
+                Connection::Postgres(mut session) => {
+                    let bound = self.timeouts.connect;
+                    let read = postgres::read_counters(handle, &mut session, bound).await?;
                     session.close().await;
-                    None
+                    read
                 }
                 Connection::Sqlite(_) => None,
             };
@@ -232,10 +241,16 @@ impl Target {
                 is_embedded: false,
                 is_blocking: false,
                 has_concurrent_writers: true,
+                counts_ended_sessions: matches!(self.driver, Driver::Postgres(_)),
+                tells_figures_by_sql: matches!(self.driver, Driver::Postgres(_)),
             },
-            Driver::Sqlite(_) => {
-                Capabilities { is_embedded: true, is_blocking: true, has_concurrent_writers: false }
-            }
+            Driver::Sqlite(_) => Capabilities {
+                is_embedded: true,
+                is_blocking: true,
+                has_concurrent_writers: false,
+                counts_ended_sessions: false,
+                tells_figures_by_sql: false,
+            },
         }
     }
 

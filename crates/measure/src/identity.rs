@@ -11,6 +11,8 @@ pub struct Identity {
     /// Its storage, such as `InnoDB by default` or `SQLite file, WAL`.
     pub storage: String,
     pub settings: Vec<(String, String)>,
+    /// What a reader must know of its settings, in sentences.
+    pub remarks: Vec<String>,
 }
 
 impl Identity {

@@ -24,6 +24,7 @@ mod query_plan;
 mod rounds;
 mod rules;
 mod seek;
+mod server_count;
 mod server_kind;
 mod status;
 mod stuck;
@@ -56,9 +57,10 @@ pub use query_plan::QueryPlan;
 pub use rounds::{RoundsGoal, RoundsRule};
 pub use rules::{Formula, LatencyLimit, Rules, Score, Share};
 pub use seek::{BoundedFigure, ProbeFacts, SeekBound, SeekOver, SeekRange};
+pub use server_count::{ServerCount, TransactionCounts};
 pub use server_kind::{
     INSTANCE, MemberList, MetricFunction, MetricQuery, NoteWithout, Panel, PanelLine, Quantity,
-    ServerKind, SharedLoad,
+    RemarkTest, ServerKind, ServerRemark, SharedLoad,
 };
 pub use status::TrialStatus;
 pub use stuck::StuckClients;

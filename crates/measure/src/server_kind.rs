@@ -29,6 +29,28 @@ pub struct ServerKind {
     /// What a report says when this kind is watched and another is not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note_without: Option<NoteWithout>,
+    /// What a reader must know of what its servers did in the measured time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<ServerRemark>,
+}
+
+/// A sentence on a server, for when its metrics say that it holds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ServerRemark {
+    pub text: String,
+    pub test: RemarkTest,
+}
+
+/// When a remark holds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RemarkTest {
+    /// A counter grew in the measured time.
+    Grew(MetricQuery),
+    /// A gauge grew in the measured time, by at least this part of another.
+    GrewByPart { gauge: MetricQuery, of: MetricQuery, part: f64 },
+    /// A gauge is higher than another at the end of the measured time.
+    IsMore { gauge: MetricQuery, than: MetricQuery },
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

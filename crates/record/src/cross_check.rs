@@ -1,6 +1,6 @@
-//! Statements counted by dyno and by the server.
+//! Statements or transactions counted by dyno and by the server.
 
-use measure::QueryCounts;
+use measure::{QueryCounts, ServerCount};
 
 /// Statements of one trial's load, counted by both sides.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,8 +19,8 @@ pub enum CrossCheck {
 pub struct Counted {
     /// Statements that dyno sent and the server answered.
     pub by_dyno: QueryCounts,
-    /// Statements that the server ran, for all its clients.
-    pub by_server: QueryCounts,
+    /// What the server ran, for all its clients.
+    pub by_server: ServerCount,
     /// How long statements waited for locks of rows, summed, ns; `None` where the server does not count it.
     pub row_lock_ns: Option<u64>,
     /// The server's counters that changed, by the server's own names.
@@ -28,9 +28,14 @@ pub struct Counted {
 }
 
 impl Counted {
-    /// Statements that the server counted minus those that dyno counted.
+    /// Statements or transactions that the server counted minus those that dyno counted.
     pub fn difference(&self) -> i64 {
-        difference(self.by_server.total(), self.by_dyno.total())
+        match self.by_server {
+            ServerCount::Statements(by_server) => {
+                difference(by_server.total(), self.by_dyno.total())
+            }
+            ServerCount::Transactions(counts) => counts.difference(),
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The cross-check of a trial as a table and as JSON.
 
-use measure::QueryCounts;
+use measure::{QueryCounts, ServerCount, TransactionCounts};
 use record::CrossCheck;
 use serde_json::{Value, json};
 
@@ -8,21 +8,29 @@ use crate::digest::{Trial, cross_checked};
 use crate::number::count;
 use crate::table::Table;
 
-/// Statements of one trial's load by the counters of both sides, then the server's other counters.
+/// Statements or transactions of one trial's load by the counters of both sides, then the server's other counters.
 pub(crate) fn table(trial: &Trial<'_>) -> Table {
-    let mut table = Table::new()
-        .words("statements, warm-up included")
-        .numbers("dyno")
-        .numbers("server")
-        .numbers("difference");
-    let Some(counted) = cross_checked(trial.record.end.as_ref()) else { return table };
-    let (dyno, server) = (counted.by_dyno, counted.by_server);
-    for (name, mine, theirs) in [
-        ("all", dyno.total(), server.total()),
-        ("read", dyno.read, server.read),
-        ("write", dyno.write, server.write),
-        ("other", dyno.other, server.other),
-    ] {
+    let counted = cross_checked(trial.record.end.as_ref());
+    let dyno = counted.map(|counted| counted.by_dyno).unwrap_or_default();
+    let (what, rows) = match counted.map(|counted| counted.by_server).unwrap_or_default() {
+        ServerCount::Statements(server) => {
+            let rows = vec![
+                ("all", dyno.total(), server.total()),
+                ("read", dyno.read, server.read),
+                ("write", dyno.write, server.write),
+                ("other", dyno.other, server.other),
+            ];
+            ("statements, warm-up included", rows)
+        }
+        ServerCount::Transactions(counts) => (
+            "transactions, logins and warm-up included",
+            vec![("all", counts.by_dyno, counts.by_server)],
+        ),
+    };
+    let mut table =
+        Table::new().words(what).numbers("dyno").numbers("server").numbers("difference");
+    let Some(counted) = counted else { return table };
+    for (name, mine, theirs) in rows {
         let difference = signed(i128::from(theirs) - i128::from(mine));
         table.row(vec![name.to_owned(), count(mine), count(theirs), difference]);
     }
@@ -62,19 +70,42 @@ pub(crate) fn json(trial: &Trial<'_>) -> Value {
             "by_dyno": statements(*by_dyno),
         }),
         Some(CrossCheck::Counted(counted)) => {
-            let (dyno, server) = (counted.by_dyno, counted.by_server);
             let counters =
                 counted.counters.iter().map(|(name, value)| (name.clone(), (*value).into()));
+            let counters = counters.collect::<serde_json::Map<String, Value>>();
+            let dyno = counted.by_dyno;
+            let server = match counted.by_server {
+                ServerCount::Statements(server) => server,
+                ServerCount::Transactions(counts) => return transactions(dyno, counts, counters),
+            };
             json!({
                 "statements_by_dyno": dyno.total(),
                 "statements_by_server": server.total(),
                 "difference": counted.difference(),
                 "by_dyno": statements(dyno),
                 "by_server": statements(server),
-                "counters": counters.collect::<serde_json::Map<String, Value>>(),
+                "counters": counters,
             })
         }
     }
+}
+
+fn transactions(
+    dyno: QueryCounts,
+    counts: TransactionCounts,
+    counters: serde_json::Map<String, Value>,
+) -> Value {
+    json!({
+        "statements_by_dyno": dyno.total(),
+        "by_dyno": statements(dyno),
+        "transactions_by_dyno": counts.by_dyno,
+        "transactions_by_server": counts.by_server,
+        "difference": counts.difference(),
+        "unsure": counts.unsure,
+        "routine_max": counts.routine_max,
+        "others_connected": counts.others_connected,
+        "counters": counters,
+    })
 }
 
 fn statements(counts: QueryCounts) -> Value {
@@ -101,7 +132,11 @@ mod tests {
     fn both_counts_stand_side_by_side_and_the_difference_is_found() {
         let run = checked(CrossCheck::Counted(Counted {
             by_dyno: QueryCounts { read: 14_000, write: 4_000, other: 2_000 },
-            by_server: QueryCounts { read: 14_007, write: 4_000, other: 2_000 },
+            by_server: ServerCount::Statements(QueryCounts {
+                read: 14_007,
+                write: 4_000,
+                other: 2_000,
+            }),
             row_lock_ns: None,
             counters: vec![("Com_select".to_owned(), 14_007), ("Questions".to_owned(), 20_010)],
         }));

@@ -321,10 +321,12 @@ impl<'a> Trial<'a> {
             edges: end.map_or(&none, |end| &end.edges),
             outages: &record.outages,
             member_exits: &record.member_exits,
-            statements: cross_checked(end).map(|counted| CountedStatements {
-                by_dyno: counted.by_dyno,
-                by_server: counted.by_server,
+            statements: cross_checked(end).and_then(|counted| {
+                let by_server = counted.by_server.statements()?;
+                Some(CountedStatements { by_dyno: counted.by_dyno, by_server })
             }),
+            system_remarks: &record.header.identity.remarks,
+            transactions: cross_checked(end).and_then(|counted| counted.by_server.transactions()),
             load_end_ns: record.intervals.last().map_or(0, |interval| interval.end_ns),
             usage: usage(record, usable),
             generator: end.and_then(|end| end.lone_generator()),

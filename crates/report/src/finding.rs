@@ -290,6 +290,11 @@ fn words(code: Code) -> (&'static str, &'static str, &'static str) {
             "compare it only with loads that do the same",
             "{text}",
         ),
+        Code::SystemRemark => (
+            "The system's settings or its own work have a part in the figures",
+            "the figures are as measured; compare them with those of a system that is set up and was used alike",
+            "{text}[: {count}][: {times} times][: {more}]",
+        ),
         Code::Unfair => (
             "Uneven service between clients",
             "some clients were answered much more often than others, so percentiles describe neither group",
@@ -342,6 +347,17 @@ fn words(code: Code) -> (&'static str, &'static str, &'static str) {
             "The server counted fewer statements than dyno",
             "not all of the load reached it, or it counts in another way; look at the trial's cross-check",
             "{difference:statement|statements}",
+        ),
+        Code::OtherTransactions => (
+            "The server ran transactions that were not dyno's",
+            "another client used the database during the load; some may be of autovacuum or of the workers of parallel \
+             queries, two for each worker; how many there were is known, not what they cost",
+            "{difference:transaction|transactions}",
+        ),
+        Code::FewerTransactions => (
+            "The server counted fewer transactions than dyno",
+            "not all of the load reached it, or it counts in another way; look at the trial's cross-check",
+            "{difference:transaction|transactions}",
         ),
         Code::StuckClients => (
             "Clients waited in vain for an answer",

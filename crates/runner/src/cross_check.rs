@@ -1,5 +1,6 @@
-//! Compares the server's own counters with dyno's. They are read when every client is ready and again after the load,
-//! in a session of their own or from the server's page of metrics.
+//! Compares the server's own counters with dyno's. They are read when every client is ready, or before clients have
+//! sessions where the server counts a session when it ends, and again after the load, in a session of their own or from the
+//! server's page of metrics.
 
 use std::ops::ControlFlow::{Break, Continue};
 use std::sync::mpsc;
@@ -56,16 +57,41 @@ impl Check {
         Self { target, pages, stop, before: FirstReading::Nothing, by_dyno: QueryCounts::default() }
     }
 
-    /// Takes the first reading: all clients are ready, and none has begun.
+    /// Takes the first reading where it belongs before the sessions of the load. `load_is_elsewhere` tells that other
+    /// processes have these sessions.
+    pub(crate) fn before_sessions(&mut self, load_is_elsewhere: bool) {
+        if !self.counts_ended_sessions() {
+            return;
+        }
+        self.before = if load_is_elsewhere {
+            let reason = "the transactions of several generators are not counted together";
+            FirstReading::Failed(reason.to_owned())
+        } else {
+            self.first()
+        };
+    }
+
+    /// Takes the first reading of other servers: all clients are ready, and none has begun.
     pub(crate) fn begin(&mut self) {
-        self.before = match self.read() {
+        if !self.counts_ended_sessions() {
+            self.before = self.first();
+        }
+    }
+
+    fn counts_ended_sessions(&self) -> bool {
+        self.pages.is_none()
+            && self.target.as_ref().is_some_and(|it| it.capabilities().counts_ended_sessions)
+    }
+
+    fn first(&self) -> FirstReading {
+        match self.read() {
             Ok(Some(counters)) => FirstReading::Read(counters),
             Ok(None) if self.is_embedded() => FirstReading::Nothing,
             Ok(None) => {
-                FirstReading::Failed("the server does not report its statement counts".to_owned())
+                FirstReading::Failed("the server does not report what it counts".to_owned())
             }
             Err(reason) => FirstReading::Failed(reason),
-        };
+        }
     }
 
     fn is_embedded(&self) -> bool {
@@ -91,11 +117,11 @@ impl Check {
         };
         let after = match self.read() {
             Ok(Some(after)) => after,
-            Ok(None) => return missing("the server no longer reports its statement counts"),
+            Ok(None) => return missing("the server no longer reports what it counts"),
             Err(reason) => return missing(&reason),
         };
         match after.since(before) {
-            Ok(ServerCounts { statements: by_server, row_lock_ns, counters }) => {
+            Ok(ServerCounts { count: by_server, row_lock_ns, counters }) => {
                 Some(CrossCheck::Counted(Counted { by_dyno, by_server, row_lock_ns, counters }))
             }
             Err(why) => missing(&why),

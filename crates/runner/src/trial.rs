@@ -110,6 +110,7 @@ pub(crate) fn run(
         );
         kept.idle_round_trips = idle.unwrap_or_default();
         kept.generators = others.as_ref().map(|_| KnownGenerators::default());
+        kept.check.before_sessions(others.is_some());
         let outcome = match (before, others) {
             (Ok(()), None) => engine::offer(&offer, load.as_ref(), stop, &mut kept),
             (Ok(()), Some((processes, shared))) => offer_elsewhere(

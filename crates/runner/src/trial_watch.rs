@@ -140,11 +140,14 @@ impl TrialWatch {
 
     /// Servers are declared before any is asked, so that they are in the order of the plan.
     fn server(&mut self, endpoint: Endpoint, periods: Periods) -> Result<()> {
-        let Endpoint { name, url } = endpoint;
-        let server = ServerWatch::new(&url, periods.answer);
-        let description = Server { name: name.clone(), url, ..Server::default() };
+        let Endpoint { name, url, database } = endpoint;
+        let description = Server { name: name.clone(), url: url.clone(), ..Server::default() };
         let (number, _) = self.log.write(|writer| writer.server(&description));
         self.spawn("server watcher", periods.server, move |context| {
+            let server = match database {
+                None => ServerWatch::new(&url, periods.answer),
+                Some((target, index)) => server::by_sql(&target, index, periods.answer)?,
+            };
             server::watch((number, &name), server, context)
         })
     }

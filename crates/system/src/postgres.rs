@@ -58,6 +58,7 @@ const PASSWORD_FILE: Named = named(
 );
 
 pub(crate) use managed::KIND as MANAGED_KIND;
+pub(crate) use panels::server_kinds;
 pub use server::{Settings, start};
 
 pub(crate) static KIND: Kind = Kind {
@@ -153,6 +154,7 @@ fn create_database(
 }
 
 mod managed;
+mod panels;
 mod programs;
 mod ready;
 mod server;

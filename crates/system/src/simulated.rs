@@ -259,6 +259,7 @@ impl Simulated {
             build: None,
             storage: "none, exact virtual time".to_owned(),
             settings,
+            remarks: Vec::new(),
         }
     }
 }

@@ -6,6 +6,7 @@
 
 mod discover;
 pub(crate) mod exposition;
+mod family;
 #[cfg(test)]
 mod fuzz;
 mod host;
@@ -14,6 +15,7 @@ mod left_out;
 pub(crate) mod panels;
 mod process;
 mod server;
+mod sql_source;
 mod statement_counter;
 mod statements;
 pub(crate) mod stores;

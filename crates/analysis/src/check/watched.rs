@@ -1,5 +1,7 @@
 //! Checks of the watched data of a trial.
 
+mod remarks;
+
 use measure::{Host, Nanos, Server, Side};
 
 use super::spread;
@@ -31,6 +33,7 @@ pub(super) fn check(measured: &Measured<'_>) -> Vec<Finding> {
     all.extend(spread::members_not_watched(watched));
     all.extend(watched.servers.iter().filter_map(gaps));
     all.extend(watched.servers.iter().filter_map(|server| restarted(server, window)));
+    all.extend(watched.servers.iter().flat_map(|it| remarks::of(it, &watched.kinds, window)));
     all
 }
 

@@ -71,6 +71,8 @@ impl Trial {
             outages: &[],
             member_exits: &[],
             statements: None,
+            transactions: None,
+            system_remarks: &[],
             load_end_ns: 0,
             usage: None,
             generator: None,

@@ -20,7 +20,7 @@ use super::codec::AnswerLimit;
 use super::probe::NamedValues;
 use super::session::Session;
 use crate::Datum;
-use crate::counters::{CounterMeaning, Reading};
+use crate::counters::{CounterMeaning, Meaning, Reading};
 use crate::facts::asked_within;
 
 /// Reads the counters, as the last statement of its session.
@@ -101,6 +101,7 @@ async fn ask(session: &mut Session) -> Result<Option<Reading>, Failure> {
     let uptime_s = counters.remove(UPTIME).unwrap_or(0);
     let has_all = READS.iter().all(|name| counters.contains_key(*name));
     let meaning = if session.sets_autocommit() { &MEANING_WITH_AUTOCOMMIT } else { &MEANING };
+    let meaning = Meaning::Statements(meaning);
     let reading = Reading { server, counters, uptime_s, asked, answered, addresses: 1, meaning };
     Ok(has_all.then_some(reading))
 }
@@ -120,7 +121,7 @@ fn counter(row: Vec<Datum>) -> Option<(String, u64)> {
 mod tests {
     use std::time::Instant;
 
-    use measure::QueryCounts;
+    use measure::{QueryCounts, ServerCount};
 
     use super::*;
     use crate::{Incomparable, ServerCounters};
@@ -132,7 +133,7 @@ mod tests {
         let mut counters: BTreeMap<_, _> = counters.collect();
         let uptime_s = counters.remove(UPTIME).unwrap_or(0);
         let server = vec![("hostname".to_owned(), server.to_owned())];
-        let (asked, answered, meaning) = (at, at, &MEANING);
+        let (asked, answered, meaning) = (at, at, Meaning::Statements(&MEANING));
         Reading { server, counters, uptime_s, asked, answered, addresses: 1, meaning }
     }
 
@@ -156,7 +157,8 @@ mod tests {
         ];
         let after = of_one(read("a", first, 10, &counts));
         let counted = after.since(&before).unwrap();
-        assert_eq!(counted.statements, QueryCounts { read: 1, write: 0, other: 0 });
+        let expected = QueryCounts { read: 1, write: 0, other: 0 };
+        assert_eq!(counted.count, ServerCount::Statements(expected));
     }
 
     #[test]
@@ -209,7 +211,8 @@ mod tests {
             ],
         ));
         let counts = after.since(&before).unwrap();
-        assert_eq!(counts.statements, QueryCounts { read: 14, write: 2, other: 1 });
+        let expected = QueryCounts { read: 14, write: 2, other: 1 };
+        assert_eq!(counts.count, ServerCount::Statements(expected));
         let expected = [
             ("Com_commit", 1),
             ("Com_insert", 2),
@@ -238,7 +241,8 @@ mod tests {
         let after = of_one(read("a", first, 20, &[("Com_select", 5_000), ("Uptime", 10)]));
         assert_eq!(after.since(&before), Err(Incomparable::StartedAnew));
         let stayed = of_one(read("a", first, 20, &[("Com_select", 5_000), ("Uptime", 22)]));
-        assert_eq!(stayed.since(&before).unwrap().statements.read, 4_990);
+        let counted = stayed.since(&before).unwrap().count.statements();
+        assert_eq!(counted.map(|counts| counts.read), Some(4_990));
     }
 
     #[test]
@@ -251,7 +255,8 @@ mod tests {
             [("Com_select", u64::MAX), ("Com_show_status", u64::MAX), ("Com_begin", u64::MAX)];
         let after = of_one(read("a", first, 1, &[&most[..], &[("Uptime", u64::MAX)]].concat()));
         let counts = after.since(&before).unwrap();
-        assert_eq!(counts.statements, QueryCounts { read: u64::MAX, write: 0, other: u64::MAX });
+        let expected = QueryCounts { read: u64::MAX, write: 0, other: u64::MAX };
+        assert_eq!(counts.count, ServerCount::Statements(expected));
         // No time is later than this one.
         assert_eq!(after.since(&of_uptime(u64::MAX)), Err(Incomparable::StartedAnew));
     }

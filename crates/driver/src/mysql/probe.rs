@@ -93,6 +93,7 @@ async fn ask(session: &mut Session) -> Result<Facts, Failure> {
         storage: storage(product, &variables, build.as_deref()),
         build: build_of(product, &variables, build.as_deref()),
         settings,
+        remarks: Vec::new(),
     };
     Ok(Facts { identity, limits: limits(product, &variables, &uses) })
 }

@@ -7,6 +7,7 @@ use plan::Password;
 use serde::{Deserialize, Serialize};
 
 use super::codec::KnownKeys;
+use super::session_counts::KnownSessions;
 use crate::Address;
 use crate::ssl_options::Encryption;
 
@@ -110,6 +111,12 @@ pub struct Config {
     /// The keys that were made of the password.
     #[serde(skip)]
     pub keys: KnownKeys,
+    /// Whether its sessions watch the server beside a load, under a name of their own.
+    #[serde(skip)]
+    pub is_for_watching: bool,
+    /// What its sessions have done.
+    #[serde(skip)]
+    pub sessions: KnownSessions,
 }
 
 impl Config {
@@ -119,6 +126,7 @@ impl Config {
             password: Password::default(),
             encryption: Encryption::default(),
             keys: KnownKeys::default(),
+            sessions: KnownSessions::default(),
             ..self.clone()
         }
     }

@@ -276,7 +276,7 @@ fn the_password_itself_is_sent_only_where_nobody_else_can_read_it() {
     use super::peer::Peer;
     let peer = |endpoint: net::Endpoint| {
         let address = crate::Address { name: "db".to_owned(), endpoint };
-        Peer::new(address, super::StatementProtocol::Named).is_private()
+        Peer::new(address, &super::Config::default()).is_private()
     };
     assert!(peer(net::Endpoint::Tcp("127.0.0.1:5432".parse().unwrap())));
     assert!(peer(net::Endpoint::Unix("/run/s".into())));

@@ -23,6 +23,8 @@ const SCRAM: &str = "SCRAM-SHA-256";
 const SCRAM_PLUS: &str = "SCRAM-SHA-256-PLUS";
 const NONCE_BYTES: usize = 18;
 const APPLICATION: &str = "dyno";
+/// The name of sessions that watch the server.
+const WATCH: &str = "dyno-watch";
 /// A backend's number, and a secret of 4 bytes; in later protocols of up to 256.
 const KEY_BYTES_MAX: usize = 260;
 
@@ -44,7 +46,7 @@ impl Session {
         let stream = connected.map_err(|error| address.unreachable(&error))?;
         let mut session = Self {
             stream,
-            peer: Box::new(Peer::new(address.clone(), config.protocol)),
+            peer: Box::new(Peer::new(address.clone(), config)),
             request: Vec::new(),
             sent: 0,
             reply: Reply::default(),
@@ -61,6 +63,8 @@ impl Session {
         // The last request of a login may have the password in it.
         session.request.zeroize();
         logged_in?;
+        session.peer.sessions.began(&address.name, session.peer.process());
+        session.peer.is_known = true;
         session.demand_standard_texts()?;
         Ok(session)
     }
@@ -81,7 +85,8 @@ impl Session {
     async fn log_in(&mut self, config: &Config) -> Result<(), Failure> {
         let mut settings = vec![("user", config.user.as_str())];
         settings.extend(config.database.as_deref().map(|name| ("database", name)));
-        settings.extend([("application_name", APPLICATION), ("client_encoding", "UTF8")]);
+        let application = if config.is_for_watching { WATCH } else { APPLICATION };
+        settings.extend([("application_name", application), ("client_encoding", "UTF8")]);
         settings.extend(config.options.as_deref().map(|options| ("options", options)));
         if settings.iter().any(|(_, value)| value.contains('\0')) {
             return Err(self.no_login("a user, a database or options have no zero byte"));

@@ -8,8 +8,9 @@ use std::time::Duration;
 use net::Endpoint;
 
 use super::codec::{Cursor, MessageReader, shown};
-use super::config::StatementProtocol;
+use super::config::{Config, StatementProtocol};
 use super::secured::Secured;
+use super::session_counts::KnownSessions;
 use crate::Address;
 
 /// More settings than any server tells by itself.
@@ -42,23 +43,35 @@ pub(super) struct Peer {
     /// The query time-out that has passed, if one has.
     pub(super) timed_out: Option<Duration>,
     pub(super) reader: MessageReader,
+    /// What all sessions of the configuration have done.
+    pub(super) sessions: KnownSessions,
+    /// Whether this session is one of them.
+    pub(super) is_known: bool,
     /// The texts of the session's statements, shortened.
     pub(super) texts: Vec<Rc<str>>,
 }
 
 impl Peer {
-    pub(super) fn new(address: Address, protocol: StatementProtocol) -> Self {
+    pub(super) fn new(address: Address, config: &Config) -> Self {
         Self {
             address,
-            protocol,
+            protocol: config.protocol,
             secured: None,
             login: LoginMethod::None,
             settings: BTreeMap::new(),
             key: Vec::new(),
             timed_out: None,
             reader: MessageReader::default(),
+            sessions: config.sessions.clone(),
+            is_known: false,
             texts: Vec::new(),
         }
+    }
+
+    /// The number of the server's process that serves this session; `None` when the server told nothing.
+    pub(super) fn process(&self) -> Option<u32> {
+        let number = self.key.first_chunk::<4>()?;
+        Some(u32::from_be_bytes(*number))
     }
 
     pub(super) fn is_on_unix_socket(&self) -> bool {

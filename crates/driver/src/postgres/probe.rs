@@ -7,12 +7,14 @@ use net::Handle;
 
 use super::codec::{AnswerLimit, shown};
 use super::config::StatementProtocol;
+use super::remarks::remarks;
 use super::session::Session;
 use crate::facts::{WHAT_IT_IS, asked_within};
 use crate::{Datum, Facts, ServerLimit, ServerLimits};
 
 /// Settings that affect performance or safety, whatever their value; of the others, those that somebody has set.
-const SETTINGS: &str = "'autovacuum', 'block_size', 'checkpoint_completion_target', 'checkpoint_timeout', \
+const SETTINGS: &str = "'autovacuum', 'autovacuum_analyze_scale_factor', 'autovacuum_naptime', \
+     'autovacuum_vacuum_scale_factor', 'autovacuum_vacuum_threshold', 'block_size', 'checkpoint_completion_target', 'checkpoint_timeout', \
      'commit_delay', 'data_checksums', 'debug_assertions', 'default_transaction_isolation', \
      'effective_cache_size', 'effective_io_concurrency', 'fsync', 'full_page_writes', 'huge_pages', \
      'huge_pages_status', 'io_method', 'jit', 'log_min_duration_statement', 'log_statement', \
@@ -24,6 +26,13 @@ const SETTINGS: &str = "'autovacuum', 'block_size', 'checkpoint_completion_targe
 /// Sources of settings that somebody has made, rather than a session or a build.
 const SOURCES: &str =
     "'configuration file', 'command line', 'global', 'database', 'user', 'database user'";
+
+/// Settings that say nothing of how fast a server is: names of files, ports, languages. What may hold a secret is among
+/// them: addresses with logins, and commands.
+const LEFT_OUT: &str = "name ~ '(conninfo|command|passphrase|password|secret|token|_key|_file|directory|path|_url)' \
+     OR name ~ '^(lc_|unix_socket_|log_line_|syslog_|bonjour|krb_)' OR name IN ('application_name', 'cluster_name', \
+     'DateStyle', 'default_text_search_config', 'listen_addresses', 'log_destination', 'log_timezone', 'port', \
+     'TimeZone')";
 
 /// The longest value that is kept. Those that are asked for have some ten characters.
 const VALUE_CHARACTERS_MAX: usize = 1_024;
@@ -43,8 +52,8 @@ async fn ask(session: &mut Session) -> Result<Facts, Failure> {
     let version = described.first().cloned().unwrap_or_default();
     let mut settings = Vec::new();
     let sql = format!(
-        "SELECT name, current_setting(name, true) FROM pg_settings WHERE name IN ({SETTINGS}) OR source IN ({SOURCES}) \
-         ORDER BY name"
+        "SELECT name, current_setting(name, true) FROM pg_settings WHERE name IN ({SETTINGS}) \
+         OR (source IN ({SOURCES}) AND NOT ({LEFT_OUT})) ORDER BY name"
     );
     for row in session.rows_within(&sql, AnswerLimit::Facts).await? {
         let mut cells = row.iter().map(text);
@@ -64,6 +73,7 @@ async fn ask(session: &mut Session) -> Result<Facts, Failure> {
         version: own,
         storage: "heap".to_owned(),
         build: (!version.is_empty()).then_some(version),
+        remarks: remarks(&settings),
         settings,
     };
     Ok(Facts { identity, limits: limits(session).await? })

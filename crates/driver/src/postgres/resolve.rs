@@ -51,6 +51,8 @@ impl Url {
             options: self.options.clone(),
             encryption: self.checked_ssl().encryption(&SSL_WORDS)?,
             keys: Default::default(),
+            is_for_watching: false,
+            sessions: Default::default(),
         })
     }
 

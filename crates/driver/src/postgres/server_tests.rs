@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use measure::{ErrorClass, Failure};
+use measure::{ErrorClass, Failure, TransactionCounts};
 use net::{Clock, Runtime};
 
 use super::{StatementProtocol, Url};
-use crate::{Datum, LoginSources, Session, Target, Timeouts, Value};
+use crate::{Datum, LoginSources, ServerFigures, Session, Target, Timeouts, Value};
 
 fn target(options: &str) -> Target {
     let name = "DYNO_TEST_POSTGRES";
@@ -211,4 +211,167 @@ fn a_session_is_made_as_new() {
         Ok((left, integer(session, set).await?))
     });
     assert_eq!(seen, Ok((0, 0)));
+}
+
+/// The target of a database of its own on the server, which no other test uses.
+fn own_database(name: &str) -> Target {
+    let create = format!("CREATE DATABASE {name}");
+    let drop = format!("DROP DATABASE IF EXISTS {name}");
+    on_sessions(target(""), async move |session, _| {
+        session.run(&drop).await?;
+        session.run(&create).await
+    })
+    .unwrap();
+    in_database(name)
+}
+
+fn in_database(name: &str) -> Target {
+    let url = std::env::var("DYNO_TEST_POSTGRES").unwrap();
+    let (server, _) = url.rsplit_once('/').unwrap();
+    let url = Url::parse(&format!("{server}/{name}")).unwrap();
+    Target::postgres(url.resolve(&LoginSources::default()).unwrap())
+}
+
+/// What the server counts while `client` does something with a session of its own.
+fn counted(
+    target: &Target,
+    client: impl AsyncFnOnce(&mut Session) -> Result<(), Failure> + 'static,
+) -> TransactionCounts {
+    let target = target.clone();
+    let mut runtime = Runtime::new(Clock::monotonic()).unwrap();
+    let handle = runtime.handle();
+    let ended = runtime.block_on(async move {
+        let before = target.counters(&handle).await?.unwrap();
+        let mut session = target.connect(&handle, 0).await?;
+        client(&mut session).await?;
+        session.close().await;
+        let after = target.counters(&handle).await?.unwrap();
+        Ok::<_, Failure>(after.since(&before).unwrap().count.transactions().unwrap())
+    });
+    ended.unwrap().unwrap()
+}
+
+/// Every way in which a transaction ends; returns how many do.
+async fn transactions(session: &mut Session) -> Result<u64, Failure> {
+    for text in ["SELECT 1", "BEGIN", "SELECT 2", "COMMIT", "BEGIN", "SELECT 3", "ROLLBACK"] {
+        session.run(text).await?;
+    }
+    assert!(session.run("SELECT 1/0").await.is_err());
+    session.run("BEGIN").await?;
+    assert!(session.run("SELECT 1/0").await.is_err());
+    session.run("ROLLBACK").await?;
+    let statement = session.prepare("SELECT ?::int").await?;
+    for number in 0..5 {
+        session.execute(&statement, &[Value::Int(number)]).await?;
+    }
+    // One that is left open ends with the session.
+    session.run("BEGIN").await?;
+    session.run("SELECT 4").await?;
+    Ok(1 + 1 + 1 + 1 + 1 + 5 + 1)
+}
+
+#[test]
+fn dyno_and_the_server_count_the_same_transactions() {
+    for protocol in ["named", "unnamed", "text"] {
+        let name = format!("dyno_counted_{protocol}");
+        let target = own_database(&name);
+        let url = std::env::var("DYNO_TEST_POSTGRES").unwrap();
+        let (server, _) = url.rsplit_once('/').unwrap();
+        let url = Url::parse(&format!("{server}/{name}?ps={protocol}")).unwrap();
+        let with = Target::postgres(url.resolve(&LoginSources::default()).unwrap());
+        // A look of autovacuum may fall into one of them.
+        let all: Vec<TransactionCounts> = (0..3)
+            .map(|_| counted(&with, async |session| transactions(session).await.map(drop)))
+            .collect();
+        assert!(all.iter().any(|counts| counts.difference() == 0), "{protocol}: {all:?}");
+        for counts in all {
+            assert!((0..=10).contains(&counts.difference()), "{protocol}: {counts:?}");
+            // A login and what the session did at least.
+            assert!(counts.by_dyno > 11, "{protocol}: {counts:?}");
+            assert!(!counts.others_connected && counts.unsure == 0, "{protocol}: {counts:?}");
+        }
+        drop(target);
+        drop_database(&name);
+    }
+}
+
+fn drop_database(name: &str) {
+    let drop = format!("DROP DATABASE {name} WITH (FORCE)");
+    on_sessions(target(""), async move |session, _| session.run(&drop).await).unwrap();
+}
+
+#[test]
+fn transactions_of_another_client_are_told_from_dynos_own() {
+    let name = "dyno_counted_others";
+    let target = own_database(name);
+    let other = in_database(name);
+    let counts = counted(&target, async move |session| {
+        session.run("SELECT 1").await?;
+        std::thread::spawn(move || {
+            on_sessions(other, async |session, _| {
+                for _ in 0..100 {
+                    session.run("SELECT 1").await?;
+                }
+                Ok(())
+            })
+        })
+        .join()
+        .unwrap()?;
+        // The other's processes may take a moment to end.
+        for _ in 0..100 {
+            let left = integer(
+                session,
+                "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND \
+                 backend_type = 'client backend' AND pid <> pg_backend_pid()",
+            );
+            if left.await? == 0 {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ok(())
+    });
+    assert!(counts.others_connected, "{counts:?}");
+    // Two logins, and what autovacuum may do.
+    assert!((102..=112).contains(&counts.difference()), "{counts:?}");
+    drop_database(name);
+}
+
+#[test]
+fn a_server_tells_its_figures_as_a_page() {
+    let name = "dyno_figures";
+    let target = own_database(name);
+    let figures = ServerFigures::of(&target, 0, Duration::from_secs(10)).unwrap();
+    let mut runtime = Runtime::new(Clock::monotonic()).unwrap();
+    let handle = runtime.handle();
+    let page = runtime.block_on(async move {
+        let mut figures = figures;
+        let mut session = target.connect(&handle, 0).await?;
+        session.run("BEGIN").await?;
+        session.run("SELECT 1").await?;
+        for _ in 0..3 {
+            figures.sample(&handle).await;
+        }
+        let page = figures.read(&handle).await?;
+        assert_eq!(figures.remarks(), Vec::<String>::new());
+        figures.close().await;
+        session.close().await;
+        Ok::<_, Failure>(page)
+    });
+    let page = page.unwrap().unwrap();
+    for line in [
+        "# TYPE postgresql_transactions_total counter",
+        "# TYPE postgresql_dead_rows gauge",
+        "postgresql_shared_buffers_bytes ",
+        "postgresql_checkpoints_total{why=\"requested\"} ",
+        "postgresql_wal_bytes_total ",
+        "postgresql_session_seconds_total{state=\"at work\"} ",
+        "postgresql_active_sessions_count{class=\"LWLock\"} 3\n",
+        // Only the session with the open transaction is seen, each time.
+        "postgresql_open_sessions_sum 3\n",
+        "postgresql_active_sessions_sum{class=\"CPU\"} 0\n",
+    ] {
+        assert!(page.contains(line), "{line}: {page}");
+    }
+    drop_database(name);
 }

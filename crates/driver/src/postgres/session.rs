@@ -14,6 +14,7 @@ use super::codec::{
     TransactionState, append_message, kind,
 };
 use super::peer::Peer;
+use super::session_counts::SessionEnd;
 use super::url::SSL_WORDS;
 use crate::Answer;
 use crate::address::CLOSED_WHILE_IDLE;
@@ -61,6 +62,10 @@ impl Drop for Session {
         {
             self.stream.handle().note_unanswered(text);
         }
+        if self.peer.is_known {
+            let end = self.counted();
+            self.peer.sessions.ended(&self.peer.address.name, self.peer.process(), end);
+        }
     }
 }
 
@@ -74,6 +79,16 @@ impl Session {
     /// Bytes since the last call.
     pub(crate) fn take_traffic(&mut self) -> Traffic {
         std::mem::take(&mut self.traffic)
+    }
+
+    /// What the server counts of this session, when it ends now: it rolls back what is open.
+    fn counted(&self) -> SessionEnd {
+        let is_unsure = self.awaits_answer || self.is_broken;
+        let is_open = self.reply.state() != TransactionState::None;
+        SessionEnd {
+            transactions: self.reply.transactions() + u64::from(is_open && !is_unsure),
+            unsure: u64::from(is_unsure),
+        }
     }
 
     /// Sends a logout; whether it arrives does not matter.

@@ -24,6 +24,7 @@ pub(crate) fn probe(session: &mut Session) -> Result<Facts, Failure> {
         build: first(session, "SELECT sqlite_source_id()")?,
         storage: "SQLite file, WAL".into(),
         settings,
+        remarks: Vec::new(),
     };
     Ok(Facts { identity, limits: ServerLimits::default() })
 }

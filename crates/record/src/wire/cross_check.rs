@@ -1,11 +1,12 @@
 //! The cross-check with the server, in trial.json.
 
-use measure::QueryCounts;
+use measure::{QueryCounts, ServerCount, TransactionCounts};
 use serde::{Deserialize, Serialize};
 
 use crate::{Counted, CrossCheck};
 
-/// Has either all fields but `missing`, `row_lock_ns` where it is known, or only `missing` and `by_dyno`.
+/// Has either all fields but `missing`, `row_lock_ns` where it is known, and one of `by_server` and `transactions`; or only
+/// `missing` and `by_dyno`.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct CrossCheckFile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -14,6 +15,8 @@ pub(super) struct CrossCheckFile {
     by_dyno: Option<QueryCounts>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     by_server: Option<QueryCounts>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    transactions: Option<TransactionCounts>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     row_lock_ns: Option<u64>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -37,7 +40,8 @@ impl From<&CrossCheck> for CrossCheckFile {
         Self {
             missing,
             by_dyno: Some(by_dyno),
-            by_server: counted.map(|counted| counted.by_server),
+            by_server: counted.and_then(|counted| counted.by_server.statements()),
+            transactions: counted.and_then(|counted| counted.by_server.transactions()),
             row_lock_ns: counted.and_then(|counted| counted.row_lock_ns),
             counters: counted
                 .map_or(Vec::new(), |counted| counted.counters.iter().map(counter).collect()),
@@ -52,7 +56,10 @@ impl From<CrossCheckFile> for CrossCheck {
             Some(reason) => Self::Missing { reason, by_dyno },
             None => Self::Counted(Counted {
                 by_dyno,
-                by_server: file.by_server.unwrap_or_default(),
+                by_server: match file.transactions {
+                    Some(counts) => ServerCount::Transactions(counts),
+                    None => ServerCount::Statements(file.by_server.unwrap_or_default()),
+                },
                 row_lock_ns: file.row_lock_ns,
                 counters: file.counters.into_iter().map(|it| (it.name, it.count)).collect(),
             }),

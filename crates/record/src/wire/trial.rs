@@ -68,6 +68,8 @@ struct SystemFile {
     storage: String,
     is_embedded: bool,
     settings: Vec<SettingFile>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    remarks: Vec<String>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -152,7 +154,7 @@ impl From<&TrialRecord> for TrialFile {
 }
 
 fn system_file(header: &TrialHeader) -> SystemFile {
-    let Identity { product, version, build, storage, settings } = header.identity.clone();
+    let Identity { product, version, build, storage, settings, remarks } = header.identity.clone();
     let settings = settings.into_iter().map(|(name, value)| SettingFile { name, value }).collect();
     let is_embedded = header.is_embedded;
     SystemFile {
@@ -164,6 +166,7 @@ fn system_file(header: &TrialHeader) -> SystemFile {
         storage,
         is_embedded,
         settings,
+        remarks,
     }
 }
 
@@ -231,6 +234,7 @@ impl TrialFile {
                 build: self.system.build,
                 storage: self.system.storage,
                 settings,
+                remarks: self.system.remarks,
             },
             is_embedded: self.system.is_embedded,
             workload: self.workload,

@@ -14,7 +14,8 @@ use measure::{
     BoundedFigure, CpuSpan, DecidedEnds, Disposition, Edges, ErrorClass, ErrorKey, Failure,
     FailureExamples, Generator, GeneratorStall, LatencyHistogram, Operation, OperationId,
     OperationKind, Phase, PreciseFigure, Precision, QueryCounts, RoundsGoal, RoundsRule, Rules,
-    SeekBound, SeekOver, SeekRange, SteadyState, SteadyWarmUp, Tally, TimedTurn, WorkerCpu,
+    SeekBound, SeekOver, SeekRange, ServerCount, SteadyState, SteadyWarmUp, Tally, TimedTurn,
+    WorkerCpu,
 };
 
 use super::*;
@@ -68,6 +69,7 @@ fn trial_header(index: usize) -> TrialHeader {
             build: Some("Debian".to_owned()),
             storage: "InnoDB".to_owned(),
             settings: vec![("innodb_flush_log_at_trx_commit".to_owned(), "1".to_owned())],
+            remarks: Vec::new(),
         },
         is_embedded: false,
         workload: WorkloadRecord {
@@ -235,7 +237,7 @@ fn trial_end() -> TrialEnd {
         idle_round_trips: latencies(),
         cross_check: Some(CrossCheck::Counted(Counted {
             by_dyno: QueryCounts { read: 1, write: 2, other: 3 },
-            by_server: QueryCounts { read: 4, write: 5, other: 6 },
+            by_server: ServerCount::Statements(QueryCounts { read: 4, write: 5, other: 6 }),
             row_lock_ns: Some(7),
             counters: vec![("Com_select".to_owned(), 4)],
         })),

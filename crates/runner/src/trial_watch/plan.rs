@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use driver::Target;
 use measure::{Process, Side};
 use net::Endpoint as NetEndpoint;
 use plan::{EndpointPlan, EndpointSource, LoadPlan, SystemPlan, WatchPlan};
@@ -33,10 +34,12 @@ pub(crate) struct WatchTargets {
 }
 
 /// A server that reports its metrics.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(super) struct Endpoint {
     pub(super) name: String,
     pub(super) url: String,
+    /// The database that is asked by SQL, and which of its servers; `None` for a page of metrics.
+    pub(super) database: Option<(Target, usize)>,
 }
 
 /// The remote ends of the load's TCP connections to the system.
@@ -71,12 +74,18 @@ impl WatchTargets {
         let of_system = running.metrics().into_iter().map(|it| Endpoint {
             name: format!("{} {}", it.role, it.address),
             url: format!("http://{}{}", it.address, it.path),
+            database: None,
         });
         let of_plan = system.endpoints.iter().chain(&watch.endpoints);
         let of_plan = of_plan.filter_map(Endpoint::of_page);
         let mut endpoints: Vec<Endpoint> = Vec::new();
-        for endpoint in of_system.chain(of_plan) {
-            if endpoints.iter().all(|known| known.url != endpoint.url) {
+        for endpoint in of_system.chain(of_database(running.access())).chain(of_plan) {
+            let is_same =
+                |known: &Endpoint| known.url == endpoint.url && known.name == endpoint.name;
+            let is_page = endpoint.database.is_none();
+            let is_known =
+                |known: &Endpoint| is_page && known.url == endpoint.url || is_same(known);
+            if !endpoints.iter().any(is_known) {
                 endpoints.push(endpoint);
             }
         }
@@ -97,8 +106,26 @@ impl Endpoint {
     /// `None` for a host.
     fn of_page(endpoint: &EndpointPlan) -> Option<Self> {
         let EndpointSource::Page { url } = &endpoint.source else { return None };
-        Some(Self { name: endpoint.name.clone(), url: url.clone() })
+        Some(Self { name: endpoint.name.clone(), url: url.clone(), database: None })
     }
+}
+
+/// The servers of a database that tell figures of themselves by SQL.
+fn of_database(access: &Access) -> Vec<Endpoint> {
+    let Access::Database(target) = access else { return Vec::new() };
+    if !target.capabilities().tells_figures_by_sql {
+        return Vec::new();
+    }
+    let endpoints = target.endpoints().into_iter().enumerate();
+    let endpoint = |(index, endpoint): (usize, NetEndpoint)| Endpoint {
+        name: match &endpoint {
+            NetEndpoint::Tcp(address) => address.to_string(),
+            NetEndpoint::Unix(path) => path.display().to_string(),
+        },
+        url: target.to_string(),
+        database: Some((target.clone(), index)),
+    };
+    endpoints.map(endpoint).collect()
 }
 
 impl Peers {

@@ -1,6 +1,9 @@
 //! Watches a server that reports its metrics: asks it each period, and at the edges of phases.
 
-use anyhow::Result;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use driver::{ServerFigures, Target};
 use measure::Gap;
 use system::watch::ServerWatch;
 
@@ -14,7 +17,7 @@ pub(super) fn watch(
     context: &WatchContext<'_>,
 ) -> Result<()> {
     let WatchContext { clock, log, .. } = context;
-    context.each_period(|| {
+    context.each_period_and_look(&mut server, ServerWatch::sample, |server| {
         let at_ns = clock.now();
         Ok(match server.ask(|| clock.now()) {
             Ok(answer) => log.write(|writer| writer.answer(number, &answer)).1,
@@ -24,5 +27,13 @@ pub(super) fn watch(
     if let Some(left_out) = server.left_out() {
         log.report_failure(format!("{name}: {left_out}"));
     }
+    server.close();
     Ok(())
+}
+
+/// Prepares to ask one of a database's servers by SQL.
+pub(super) fn by_sql(target: &Target, index: usize, bound: Duration) -> Result<ServerWatch> {
+    let figures = ServerFigures::of(target, index, bound);
+    let figures = figures.with_context(|| format!("{target} tells no figures by SQL"))?;
+    ServerWatch::by_sql(figures).context("cannot watch a database")
 }

@@ -54,7 +54,8 @@ fn myself() -> HostWatch {
 
 /// This process and these servers, with a period so long that it never ends.
 fn watch_targets(urls: &[String]) -> WatchTargets {
-    let endpoint = |url: &String| Endpoint { name: "server".to_owned(), url: url.clone() };
+    let endpoint =
+        |url: &String| Endpoint { name: "server".to_owned(), url: url.clone(), database: None };
     let hour = Duration::from_secs(3_600);
     WatchTargets {
         host: myself(),

@@ -55,6 +55,7 @@ fn tidb() -> ServerKind {
                    the stores see them are absent; TiDB's own commands to its storage stand for them."
                 .to_owned(),
         }),
+        remarks: Vec::new(),
     }
 }
 

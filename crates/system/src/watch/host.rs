@@ -10,6 +10,7 @@ use measure::{
 };
 use procfs::{Current, CurrentSI, KernelStats, Meminfo};
 
+use super::family::without_members;
 use super::process::ProcessWatch;
 
 /// The time between two samples of the threads of servers when there are few threads.
@@ -36,7 +37,7 @@ pub struct HostWatch {
 impl HostWatch {
     pub fn new(processes: Vec<Process>) -> Self {
         Self {
-            processes: processes.into_iter().map(ProcessWatch::new).collect(),
+            processes: without_members(processes).into_iter().map(ProcessWatch::new).collect(),
             disks: names_in("/sys/block", |path| path.join("device").exists()),
             cards: names_in("/sys/class/net", |path| path.join("device").exists()),
             ns_per_tick: 1_000_000_000 / procfs::ticks_per_second().max(1),

@@ -3,7 +3,7 @@
 use measure::ServerKind;
 
 use super::panels::{cpu, garbage_collections, goroutines, memory};
-use crate::{go_echo, tidb};
+use crate::{go_echo, postgres, tidb};
 
 /// Every kind of server whose metrics dyno knows, in the order of a page. A record keeps all of them, whatever its
 /// systems: a plan may name any additional server to watch. The last kind matches every server that no other kind
@@ -11,6 +11,7 @@ use crate::{go_echo, tidb};
 pub fn server_kinds() -> Vec<ServerKind> {
     let mut kinds = tidb::server_kinds();
     kinds.extend(go_echo::server_kinds());
+    kinds.extend(postgres::server_kinds());
     kinds.push(ServerKind {
         name: "server".to_owned(),
         panels: vec![cpu(), memory(), goroutines(), garbage_collections()],

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use measure::{Nanos, Process, ProcessDisk, ProcessReading, Runnable, Side};
 
+use super::family::Family;
+
 /// The bytes of a thread's line that suffice: its state follows its name.
 const STATE_WITHIN: usize = 256;
 /// The most threads of a process for which context switches are read: reading takes about 9 us for each thread.
@@ -21,11 +23,13 @@ pub(super) struct ProcessWatch {
     tasks: PathBuf,
     runnable: Runnable,
     switches: Switches,
+    /// The processes that it has started for its sessions, if it does that.
+    family: Option<Family>,
 }
 
 /// Context switches of a process. The kernel counts them for each thread, and drops the count when the thread ends.
 #[derive(Debug, Default)]
-struct Switches {
+pub(super) struct Switches {
     total: u64,
     /// The count of each thread at the last reading.
     by_thread: HashMap<u32, u64>,
@@ -35,12 +39,14 @@ impl ProcessWatch {
     pub(super) fn new(process: Process) -> Self {
         let tasks = PathBuf::from(format!("/proc/{}/task", process.pid));
         let folder = procfs::process::Process::new(process.pid.cast_signed()).ok();
+        let family = Family::of(&process);
         Self {
             process,
             folder,
             tasks,
             runnable: Runnable::default(),
             switches: Switches::default(),
+            family,
         }
     }
 
@@ -48,6 +54,9 @@ impl ProcessWatch {
     pub(super) fn sample(&mut self) -> u64 {
         if self.process.side == Side::Client || self.folder.is_none() {
             return 0;
+        }
+        if let Some(family) = &self.family {
+            return family.sample(&mut self.runnable);
         }
         let Ok(threads) = fs::read_dir(&self.tasks) else { return 0 };
         let mut seen = 0;
@@ -69,6 +78,10 @@ impl ProcessWatch {
             self.folder = None;
             return None;
         };
+        if let Some(family) = &mut self.family {
+            let runnable = std::mem::take(&mut self.runnable);
+            return family.read(ns_per_tick).map(|it| ProcessReading { runnable, ..it });
+        }
         let is_server = self.process.side == Side::Server;
         let disk = self.folder.as_ref().filter(|_| is_server).and_then(disk);
         let switches = is_server.then(|| self.switches.read(&self.tasks)).flatten();
@@ -85,7 +98,7 @@ impl ProcessWatch {
 }
 
 /// `None` where the process belongs to another user. Source: proc_pid_io(5).
-fn disk(folder: &procfs::process::Process) -> Option<ProcessDisk> {
+pub(super) fn disk(folder: &procfs::process::Process) -> Option<ProcessDisk> {
     let io = folder.io().ok()?;
     Some(ProcessDisk { read_bytes: io.read_bytes, written_bytes: io.write_bytes })
 }
@@ -106,7 +119,7 @@ impl Switches {
         self.take_in(counts.collect())
     }
 
-    fn take_in(&mut self, by_thread: HashMap<u32, u64>) -> Option<u64> {
+    pub(super) fn take_in(&mut self, by_thread: HashMap<u32, u64>) -> Option<u64> {
         for (thread, count) in &by_thread {
             let before = self.by_thread.get(thread).copied().unwrap_or(0);
             // A lower count belongs to a new thread with the id of one that ended.
@@ -119,12 +132,12 @@ impl Switches {
 
 /// How often a thread got a CPU, which is how often the kernel switched to it: the third number. Source: Linux,
 /// Documentation/scheduler/sched-stats.rst.
-fn times_scheduled(schedstat: &str) -> Option<u64> {
+pub(super) fn times_scheduled(schedstat: &str) -> Option<u64> {
     schedstat.split_whitespace().nth(2)?.parse().ok()
 }
 
 /// Whether a thread runs or waits for a CPU; false when it has ended meanwhile.
-fn is_runnable(thread: &Path) -> bool {
+pub(super) fn is_runnable(thread: &Path) -> bool {
     let mut line = [0; STATE_WITHIN];
     let length = File::open(thread.join("stat")).and_then(|mut stat| stat.read(&mut line));
     length.is_ok_and(|length| state(&line[..length]) == Some(b'R'))

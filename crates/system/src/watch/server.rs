@@ -1,12 +1,16 @@
 //! Asks a server for its metrics, and keeps what has changed since the last answer.
 
 use std::collections::{BTreeSet, HashMap};
+use std::io;
 use std::time::Duration;
 
+use driver::ServerFigures;
 use measure::{Answer, Nanos, NewSeries};
 
 use super::exposition::{Line, lines};
+use super::host::LOOK_PERIOD;
 use super::left_out::LeftOut;
+use super::sql_source::SqlSource;
 use super::stores;
 
 /// The size limit of an answer, bytes.
@@ -26,8 +30,7 @@ const GAUGES_MAX: usize = 5_000;
 
 #[derive(Debug)]
 pub struct ServerWatch {
-    url: String,
-    agent: ureq::Agent,
+    source: Source,
     known: HashMap<String, KnownSeries>,
     /// The bytes of the names of all families and known series, as the record has them.
     names_bytes: usize,
@@ -36,6 +39,17 @@ pub struct ServerWatch {
     left_out: LeftOut,
     numbered: usize,
     first_answer_ns: Option<Nanos>,
+}
+
+/// Where figures come from.
+#[derive(Debug)]
+enum Source {
+    /// A page of metrics.
+    Page {
+        url: String,
+        agent: ureq::Agent,
+    },
+    Database(Box<SqlSource>),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -52,21 +66,36 @@ struct KnownSeries {
 /// # Errors
 /// Why there was no answer, without a password in the text.
 pub fn read_page(url: &str, bound: Duration) -> Result<String, String> {
-    fetch(&ServerWatch::new(url, bound).agent, url, BODY_BYTES_MAX)
+    fetch(&agent(bound), url, BODY_BYTES_MAX)
+}
+
+fn agent(bound: Duration) -> ureq::Agent {
+    let config = ureq::Agent::config_builder()
+        .timeout_global(Some(bound))
+        .proxy(None)
+        .max_redirects(0)
+        .user_agent("dyno")
+        .build();
+    config.into()
 }
 
 impl ServerWatch {
     /// Prepares to ask at `url`, with at most `bound` for each answer, including the connection.
     pub fn new(url: &str, bound: Duration) -> Self {
-        let config = ureq::Agent::config_builder()
-            .timeout_global(Some(bound))
-            .proxy(None)
-            .max_redirects(0)
-            .user_agent("dyno")
-            .build();
+        Self::of(Source::Page { url: url.to_owned(), agent: agent(bound) })
+    }
+
+    /// Prepares to ask a database by SQL, with at most `bound` for each answer.
+    ///
+    /// # Errors
+    /// When the kernel has no event loop.
+    pub fn by_sql(figures: ServerFigures) -> io::Result<Self> {
+        Ok(Self::of(Source::Database(Box::new(SqlSource::new(figures)?))))
+    }
+
+    fn of(source: Source) -> Self {
         Self {
-            url: url.to_owned(),
-            agent: config.into(),
+            source,
             known: HashMap::new(),
             names_bytes: 0,
             answer_bytes: 0,
@@ -81,21 +110,51 @@ impl ServerWatch {
     /// # Errors
     /// Why there was no answer, without a password in the text.
     pub fn ask(&mut self, clock: impl Fn() -> Nanos) -> Result<Answer, String> {
-        let mut text = fetch(&self.agent, &self.url, BODY_BYTES_MAX)?;
-        if let Some(url) = stores::url(&text, &self.url) {
-            // Without the list, the stores are those that the metrics mention.
-            let list = fetch(&self.agent, &url, LIST_BYTES_MAX);
-            match list.and_then(|list| stores::exposition(&list)) {
-                Ok(stores) => text.push_str(&stores),
-                Err(why) => self.left_out.add_list(&why),
+        let text = match &mut self.source {
+            Source::Database(database) => database.read()?,
+            Source::Page { url, agent } => {
+                let mut text = fetch(agent, url, BODY_BYTES_MAX)?;
+                if let Some(url) = stores::url(&text, url) {
+                    // Without the list, the stores are those that the metrics mention.
+                    let list = fetch(agent, &url, LIST_BYTES_MAX);
+                    match list.and_then(|list| stores::exposition(&list)) {
+                        Ok(stores) => text.push_str(&stores),
+                        Err(why) => self.left_out.add_list(&why),
+                    }
+                }
+                text
+            }
+        };
+        self.take_in(&text, clock())
+    }
+
+    /// Looks at the state of the server between two questions, where that can be seen. Returns the time until the next
+    /// look; `None` when there is nothing to look at.
+    pub fn sample(&mut self) -> Option<Duration> {
+        match &mut self.source {
+            Source::Page { .. } => None,
+            Source::Database(database) => {
+                database.sample();
+                Some(LOOK_PERIOD)
             }
         }
-        self.take_in(&text, clock())
+    }
+
+    /// Ends the connection, if there is one.
+    pub fn close(self) {
+        if let Source::Database(database) = self.source {
+            database.close();
+        }
     }
 
     /// What was left out of its answers, in words; `None` when all of it was taken in.
     pub fn left_out(&self) -> Option<String> {
-        self.left_out.words()
+        let remarks = match &self.source {
+            Source::Page { .. } => Vec::new(),
+            Source::Database(database) => database.remarks(),
+        };
+        let words: Vec<String> = remarks.into_iter().chain(self.left_out.words()).collect();
+        (!words.is_empty()).then(|| words.join("; "))
     }
 
     pub(super) fn take_in(&mut self, text: &str, at_ns: Nanos) -> Result<Answer, String> {

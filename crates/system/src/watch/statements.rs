@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use driver::ServerCounts;
-use measure::QueryCounts;
+use measure::{QueryCounts, ServerCount};
 
 use super::exposition::{Line, lines};
 use super::read_page;
@@ -94,7 +94,7 @@ impl StatementCounters {
         }
         counters.retain(|_, count| *count > 0);
         Some(ServerCounts {
-            statements,
+            count: ServerCount::Statements(statements),
             row_lock_ns: None,
             counters: counters.into_iter().collect(),
         })
@@ -182,7 +182,10 @@ mod tests {
             &[("Select", 1_407), ("Begin", 100), ("Update", 200), ("Use", 11), ("Show", 2)],
         );
         let counts = after.since(&before).unwrap();
-        assert_eq!(counts.statements, QueryCounts { read: 1_400, write: 200, other: 100 });
+        assert_eq!(
+            counts.count,
+            ServerCount::Statements(QueryCounts { read: 1_400, write: 200, other: 100 })
+        );
         let names: Vec<String> =
             counts.counters.iter().map(|(kind, n)| format!("{kind} {n}")).collect();
         assert_eq!(
@@ -222,7 +225,10 @@ mod tests {
         let two = [counters(text).0, counters(text).0].concat();
         let none = [counters("").0, counters("").0].concat();
         let counts = StatementCounters(two).since(&StatementCounters(none)).unwrap();
-        assert_eq!(counts.statements, QueryCounts { read: 0, write: 0, other: u64::MAX });
+        assert_eq!(
+            counts.count,
+            ServerCount::Statements(QueryCounts { read: 0, write: 0, other: u64::MAX })
+        );
     }
 
     #[test]
@@ -250,7 +256,10 @@ mod tests {
             StatementCounters(vec![Page::parse(&text, go_echo::COUNTED_BY_TRPC).unwrap()])
         };
         let counts = counters(1_500, 1_390).since(&counters(100, 0)).unwrap();
-        assert_eq!(counts.statements, QueryCounts { read: 0, write: 0, other: 1_400 });
+        assert_eq!(
+            counts.count,
+            ServerCount::Statements(QueryCounts { read: 0, write: 0, other: 1_400 })
+        );
         let named = [("rpc_requests_total", 1_400), ("rpc_responses_total", 1_390)];
         assert_eq!(counts.counters, named.map(|(name, count)| (name.to_owned(), count)));
         assert_eq!(counters(1, 0).since(&counters(2, 0)), None);

@@ -71,6 +71,8 @@ pub(crate) struct Reply {
     request: Request,
     stage: Stage,
     state: TransactionState,
+    /// How many transactions have ended, as the server counts them.
+    transactions: u64,
     /// A command's tag was ROLLBACK.
     has_rolled_back: bool,
     /// Whether rows of this answer are kept.
@@ -120,6 +122,12 @@ impl Reply {
     #[inline]
     pub(crate) fn state(&self) -> TransactionState {
         self.state
+    }
+
+    /// How many transactions have ended: whenever the server is ready outside of one, one has. The login is one.
+    #[inline]
+    pub(crate) fn transactions(&self) -> u64 {
+        self.transactions
     }
 
     /// Whether a command of the last answer was ROLLBACK, or one that became it.
@@ -326,6 +334,7 @@ impl Reply {
             b"E" => TransactionState::Failed,
             _ => return Err(Malformed("an unknown state of a session")),
         };
+        self.transactions += u64::from(self.state == TransactionState::None);
         Ok(Some(match self.error.take() {
             Some(error) => ReplyProgress::Refused(error),
             None => ReplyProgress::Done,

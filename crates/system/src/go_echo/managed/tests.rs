@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
-use measure::QueryCounts;
+use measure::{QueryCounts, ServerCount};
 
 use super::*;
 use crate::Access;
@@ -108,7 +108,7 @@ fn a_trpc_echo_answers_as_trpc_go_does_and_counts_each_request() {
     stream.read_exact(&mut answers).unwrap();
     assert_eq!(answers, ANSWER.repeat(3));
     let counts = pages.read().unwrap().since(&before).unwrap();
-    assert_eq!(counts.statements, QueryCounts { read: 0, write: 0, other: 3 });
+    assert_eq!(counts.count, ServerCount::Statements(QueryCounts { read: 0, write: 0, other: 3 }));
     let counted = ["rpc_requests_total", "rpc_responses_total"];
     assert_eq!(counts.counters, counted.map(|name| (name.to_owned(), 3)));
     running.snapshot(&mut ignore_progress).unwrap();

@@ -1,0 +1,100 @@
+//! What a reader must know of a server's settings, in sentences.
+
+/// When a setting needs a sentence, and the sentence.
+struct Rule {
+    setting: &'static str,
+    is_so: fn(&str) -> bool,
+    sentence: &'static str,
+}
+
+const RULES: &[Rule] = &[
+    Rule {
+        setting: "debug_assertions",
+        is_so: is_on,
+        sentence: "the server was built with assertions, for its developers: it is slower than any that is used",
+    },
+    Rule {
+        setting: "fsync",
+        is_so: is_off,
+        sentence: "fsync is off: nothing waits for the disk, and a crash of the machine breaks the database",
+    },
+    Rule {
+        setting: "full_page_writes",
+        is_so: is_off,
+        sentence: "full_page_writes is off: less is logged, and a crash of the machine may break pages",
+    },
+    Rule {
+        setting: "synchronous_commit",
+        is_so: is_off,
+        sentence: "synchronous_commit is off: a commit does not wait for the disk, and a crash loses the last ones",
+    },
+    Rule {
+        setting: "autovacuum",
+        is_so: is_off,
+        sentence: "autovacuum is off: its work is missing in the figures, and tables grow with each change",
+    },
+    Rule {
+        setting: "shared_buffers",
+        is_so: |value| value == "128MB",
+        sentence: "shared_buffers is at its default of 128MB: pages that do not fit come from the operating system's \
+                   cache, so the figures are also that one's",
+    },
+    Rule {
+        setting: "shared_preload_libraries",
+        is_so: |value| value.contains("pg_stat_statements"),
+        sentence: "pg_stat_statements is loaded: counting each statement has a part in the server's CPU",
+    },
+];
+
+fn is_on(value: &str) -> bool {
+    value == "on"
+}
+
+fn is_off(value: &str) -> bool {
+    value == "off"
+}
+
+/// The sentences for these settings.
+pub(super) fn remarks(settings: &[(String, String)]) -> Vec<String> {
+    let holds = |rule: &&Rule| {
+        let value = settings.iter().find(|(name, _)| name == rule.setting);
+        value.is_some_and(|(_, value)| (rule.is_so)(value))
+    };
+    RULES.iter().filter(holds).map(|rule| rule.sentence.to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_setting_that_misleads_has_its_sentence_and_usual_ones_have_none() {
+        let of = |settings: &[(&str, &str)]| {
+            let owned = settings.iter().map(|(name, value)| ((*name).into(), (*value).into()));
+            remarks(&owned.collect::<Vec<_>>())
+        };
+        let usual = [
+            ("autovacuum", "on"),
+            ("debug_assertions", "off"),
+            ("fsync", "on"),
+            ("full_page_writes", "on"),
+            ("shared_buffers", "8GB"),
+            ("shared_preload_libraries", ""),
+            ("synchronous_commit", "local"),
+        ];
+        assert_eq!(of(&usual), Vec::<String>::new());
+        let misleading = [
+            ("autovacuum", "off"),
+            ("debug_assertions", "on"),
+            ("fsync", "off"),
+            ("full_page_writes", "off"),
+            ("shared_buffers", "128MB"),
+            ("shared_preload_libraries", "auto_explain, pg_stat_statements"),
+            ("synchronous_commit", "off"),
+        ];
+        for setting in misleading {
+            assert_eq!(of(&[setting]).len(), 1, "{setting:?}");
+        }
+        assert_eq!(of(&misleading).len(), misleading.len());
+    }
+}
