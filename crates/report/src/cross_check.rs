@@ -159,6 +159,38 @@ mod tests {
     }
 
     #[test]
+    fn transactions_stand_side_by_side_where_the_server_counts_no_statements() {
+        let counts = TransactionCounts {
+            by_dyno: 1_200,
+            unsure: 0,
+            by_server: 1_500,
+            routine_max: 10,
+            others_connected: true,
+        };
+        let run = checked(CrossCheck::Counted(Counted {
+            by_dyno: QueryCounts { read: 14_000, write: 4_000, other: 2_000 },
+            by_server: ServerCount::Transactions(counts),
+            row_lock_ns: None,
+            counters: vec![("xact_commit".to_owned(), 1_500)],
+        }));
+        let reading = Reading::new(&run);
+        let trial = &reading.digest.trials[0];
+        insta::assert_snapshot!(table(trial).text(), @r"
+        transactions, logins and warm-up included   dyno  server  difference
+        all                                        1,200   1,500        +300
+        xact_commit                                        1,500
+        ");
+        let text = crate::terminal(&reading);
+        assert!(text.contains("The server ran transactions that were not dyno's"), "{text}");
+        let json = json(trial);
+        assert_eq!(
+            (&json["difference"], &json["transactions_by_server"]),
+            (&300.into(), &1_500.into())
+        );
+        assert!(json.get("by_server").is_none(), "{json}");
+    }
+
+    #[test]
     fn an_impossible_cross_check_gives_the_reason() {
         let run = checked(CrossCheck::Missing {
             reason: "the server was restarted".to_owned(),

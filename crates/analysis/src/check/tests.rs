@@ -1,6 +1,6 @@
 //! Trials with one weakness each, and the finding that reports it.
 
-use measure::{Disposition, Edges, OperationId, OperationKind, QueryCounts};
+use measure::{Disposition, Edges, OperationId, OperationKind, QueryCounts, TransactionCounts};
 
 use super::*;
 use crate::summary::tests::{Trial, seconds_of};
@@ -265,6 +265,38 @@ fn unexplained_server_statements_are_a_finding() {
     };
     let found = check(&input, &summarize(&input));
     assert_eq!(found, [unanswered(1)]);
+}
+
+#[test]
+fn transactions_of_other_clients_are_a_finding_and_a_servers_own_are_none() {
+    let of = |by_server: u64, unsure, others_connected| {
+        let counts = TransactionCounts {
+            by_dyno: 1_000,
+            unsure,
+            by_server,
+            routine_max: 10,
+            others_connected,
+        };
+        findings_of(|input| input.transactions = Some(counts), &[20, 20, 20])
+    };
+    let told = |code, difference| [finding(code, &[("difference", Value::Difference(difference))])];
+    assert_eq!(of(1_000, 0, true), []);
+    // As many as autovacuum may have had, and as those whose answers were not seen.
+    assert_eq!(of(1_010, 0, true), []);
+    assert_eq!(of(1_012, 2, true), []);
+    assert_eq!(of(1_011, 0, true), told(Code::OtherTransactions, 11));
+    // Nobody else was there: workers of parallel queries, for example.
+    assert_eq!(of(5_000, 0, false), []);
+    assert_eq!(of(999, 5, false), told(Code::FewerTransactions, -1));
+}
+
+#[test]
+fn what_a_reader_must_know_of_settings_is_a_note() {
+    let remarks = ["a cache is small".to_owned()];
+    let trial = seconds_of(&[20, 20, 20]);
+    let input = Measured { percentiles: &[50.0], system_remarks: &remarks, ..trial.measured() };
+    let text = Value::Text(remarks[0].clone());
+    assert_eq!(check(&input, &summarize(&input)), [finding(Code::SystemRemark, &[("text", text)])]);
 }
 
 #[test]

@@ -51,6 +51,7 @@ mod phase_ends;
 mod ping;
 mod postgres;
 mod postgres_logins;
+mod postgres_counters;
 mod record_faults;
 mod relay;
 mod rounds;

@@ -31,6 +31,11 @@ fn a_managed_postgres_is_started_measured_and_stopped() {
         let trial = &report["trials"][0];
         assert_eq!(trial["status"], "complete", "{workload}");
         assert!(trial["transactions"].as_u64().unwrap() > 20, "{workload}: {trial:#}");
+        // Nobody else was there: what is more is of autovacuum.
+        let check = &trial["cross_check"];
+        let more = 0..=check["routine_max"].as_i64().unwrap();
+        assert!(more.contains(&check["difference"].as_i64().unwrap()), "{workload}: {check}");
+        assert_eq!(check["others_connected"], false, "{workload}: {check}");
         assert!(!is_something_left(&sandbox), "{workload}");
     }
 }

@@ -66,3 +66,29 @@ impl From<CrossCheckFile> for CrossCheck {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statements_and_transactions_are_read_as_they_were_written() {
+        let statements = ServerCount::Statements(QueryCounts { read: 4, write: 5, other: 6 });
+        let transactions = ServerCount::Transactions(TransactionCounts {
+            by_dyno: 7,
+            unsure: 1,
+            by_server: 9,
+            routine_max: 10,
+            others_connected: true,
+        });
+        for by_server in [statements, transactions] {
+            let by_dyno = QueryCounts { read: 1, write: 2, other: 3 };
+            let counters = vec![("n".to_owned(), 8)];
+            let check =
+                CrossCheck::Counted(Counted { by_dyno, by_server, row_lock_ns: None, counters });
+            let text = serde_json::to_string(&CrossCheckFile::from(&check)).unwrap();
+            let read: CrossCheckFile = serde_json::from_str(&text).unwrap();
+            assert_eq!(CrossCheck::from(read), check, "{text}");
+        }
+    }
+}

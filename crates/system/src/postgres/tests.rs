@@ -1,8 +1,11 @@
 //! Tests on an external server, which `cargo xtask test` provides.
 
+use measure::{Process, Side};
+
 use super::*;
 use crate::daemon::ignore_progress;
 use crate::testing::started;
+use crate::watch::HostWatch;
 
 fn server() -> String {
     let name = "DYNO_TEST_POSTGRES";
@@ -61,4 +64,70 @@ fn a_valid_url_is_required_and_options_go_before_it() {
     }
     let wrong = problems(&format!("{url}\nps = \"perhaps\""));
     assert!(wrong.contains("perhaps"), "{wrong}");
+}
+
+/// The CPU time of a server and its processes, those included that have ended, in ticks of the kernel.
+fn ticks(pid: u32) -> u64 {
+    let own = |pid: u32| {
+        let stat = procfs::process::Process::new(pid.cast_signed()).unwrap().stat().unwrap();
+        stat.utime + stat.stime + u64::try_from(stat.cutime + stat.cstime).unwrap()
+    };
+    let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap();
+    let children = children.split_whitespace().map(|pid| own(pid.parse().unwrap()));
+    own(pid) + children.sum::<u64>()
+}
+
+#[test]
+fn the_cpu_of_sessions_is_watched_while_they_live_and_after_they_have_ended() {
+    let scratch = tempfile::tempdir().unwrap();
+    let server = start(Settings::default(), scratch.path()).unwrap();
+    let url = Url::parse(&server.url()).unwrap();
+    let target = Target::postgres(url.resolve(&LoginSources::default()).unwrap());
+    let process = Process { name: "server".to_owned(), pid: server.pid(), side: Side::Server };
+    let mut watch = HostWatch::new(vec![process]);
+    let mut cpu_ns = || watch.read(0).unwrap().processes[0].unwrap().cpu_ns();
+    let (before, watched_before) = (ticks(server.pid()), cpu_ns());
+    let work = |seconds: f64| {
+        let target = target.clone();
+        let sql = format!(
+            "DO $$ BEGIN WHILE clock_timestamp() < now() + interval '{seconds} s' LOOP END LOOP; END $$"
+        );
+        let (told, wait) = std::sync::mpsc::channel::<()>();
+        let (ready, all_ready) = std::sync::mpsc::channel::<()>();
+        let thread = std::thread::spawn(move || {
+            let mut runtime = net::Runtime::new(net::Clock::monotonic()).unwrap();
+            let handle = runtime.handle();
+            let session = runtime.block_on(async move {
+                let mut session = target.connect(&handle, 0).await.unwrap();
+                session.run(&sql).await.unwrap();
+                session
+            });
+            ready.send(()).unwrap();
+            let _ = wait.recv();
+            runtime.block_on(session.unwrap().close()).unwrap();
+        });
+        (told, thread, all_ready)
+    };
+    // Fourteen sessions end before the reading, and two live on.
+    let sessions: Vec<_> = (0..16).map(|_| work(1.0)).collect();
+    let mut living = Vec::new();
+    for (at, (told, thread, ready)) in sessions.into_iter().enumerate() {
+        ready.recv().unwrap();
+        if at < 14 {
+            drop(told);
+            thread.join().unwrap();
+        } else {
+            living.push((told, thread));
+        }
+    }
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    let watched_s = (cpu_ns() - watched_before) as f64 / 1e9;
+    for (told, thread) in living {
+        drop(told);
+        thread.join().unwrap();
+    }
+    let ticks = (ticks(server.pid()) - before) as f64;
+    let used_s = ticks / procfs::ticks_per_second() as f64;
+    assert!(used_s > 0.5, "{used_s}");
+    assert!((watched_s / used_s - 1.0).abs() < 0.03, "{watched_s} s of {used_s} s");
 }

@@ -1,0 +1,80 @@
+//! What PostgreSQL counts and tells of itself beside a load, and what dyno makes of it.
+
+use serde_json::Value;
+use system::postgres::{Settings, start};
+use tempfile::TempDir;
+
+use crate::own_server::Background;
+use crate::sandbox::{Sandbox, json, report};
+
+#[test]
+fn another_clients_transactions_are_found_and_the_server_is_watched() {
+    let scratch = TempDir::new().unwrap();
+    let server = start(Settings::default(), scratch.path()).unwrap();
+    let sandbox = Sandbox::new();
+    let mut command = sandbox.dyno(["bench", "sysbench/oltp_read_write", "--tables=1"]);
+    command.args(["--table-size=1000", "--clients=16", "--time=60s", "--repetitions=1"]);
+    command.args(["--warm-up=200ms", "--format=json", "--system", &server.url()]);
+    let mut run = Background::start(&sandbox, &mut command);
+    run.wait_for("0000", "measure", 2);
+    let others = Sandbox::new();
+    let script = others.file("one.sql", "SELECT 1;\n");
+    let mut other = others.dyno(["bench", "--clients=1", "--events=300", "--warm-up=0s"]);
+    other.args(["--format=json", "--repetitions=1", "--system", &server.url()]).arg(script);
+    assert_eq!(report(&mut other)["trials"][0]["status"], "complete");
+    run.wait_for("0000", "measure", 4);
+    run.interrupt();
+    let trial = json(&run.finish())["trials"][0].clone();
+    let check = &trial["cross_check"];
+    let difference = check["difference"].as_i64().unwrap();
+    // The other dyno looks at the server too, and autovacuum may have done so.
+    assert!((300..450).contains(&difference), "{check}");
+    assert_eq!(check["others_connected"], true, "{check}");
+    let findings = trial["findings"].to_string();
+    assert!(findings.contains("transactions that were not dyno's"), "{findings}");
+    assert!(findings.contains("shared_buffers is at its default"), "{findings}");
+    watched(&trial["watched"]);
+}
+
+/// The figures that the server told, and those of its processes.
+fn watched(watched: &Value) {
+    let all = watched["figures"].as_array().unwrap();
+    let mean = |of: &str, figure: &str, part: &str| {
+        let is_it = |it: &&Value| it["of"] == of && it["figure"] == figure && it["part"] == part;
+        let found = all.iter().find(is_it).unwrap_or_else(|| panic!("{figure} {part}: {all:#?}"));
+        found["mean"].as_f64().unwrap()
+    };
+    assert!(mean("server", "transactions", "committed") > 1.0);
+    assert!(mean("server", "sessions", "") >= 16.0);
+    assert!(mean("server", "write-ahead log of a transaction", "") > 100.0);
+    let hits = mean("server", "pages found in the cache", "");
+    assert!((0.5..=1.0).contains(&hits), "{hits}");
+    assert!((5.0..=11.0).contains(&mean("server", "samples of sessions", "")));
+    // One line for the server and all of its sessions, each of which is a thread.
+    let servers = all.iter().filter(|it| it["of"] == "process" && it["part"] != "dyno");
+    let parts: std::collections::BTreeSet<&str> =
+        servers.map(|it| it["part"].as_str().unwrap()).collect();
+    assert_eq!(parts.len(), 1, "{parts:?}");
+    let name = parts.into_iter().next().unwrap();
+    assert!(mean("process", "threads", name) > 16.0);
+    assert!(mean("process", "cpu_busy_threads", name) > 0.05);
+}
+
+#[test]
+fn settings_of_two_runs_that_differ_are_told_by_their_comparison() {
+    let url = std::env::var("DYNO_TEST_POSTGRES")
+        .expect("DYNO_TEST_POSTGRES is not set: run `cargo xtask test`");
+    let sandbox = Sandbox::new();
+    let script = sandbox.file("one.sql", "SELECT 1;\n");
+    for (commit, out) in [("on", "one"), ("off", "other")] {
+        let mut command = sandbox.dyno(["bench", "--clients=1", "--events=50", "--warm-up=0s"]);
+        let url = format!("{url}?options=-c%20synchronous_commit%3D{commit}");
+        command.args(["--format=json", "--repetitions=1", "--out", out, "--system", &url]);
+        let trial = report(command.arg(&script))["trials"][0].clone();
+        let findings = trial["findings"].to_string();
+        assert_eq!(findings.contains("synchronous_commit is off"), commit == "off", "{findings}");
+    }
+    let compared = sandbox.dyno(["compare", "one", "other"]).output().unwrap();
+    let text = String::from_utf8(compared.stdout).unwrap();
+    assert!(text.contains("synchronous_commit"), "{text}");
+}
