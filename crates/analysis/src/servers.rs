@@ -34,7 +34,7 @@ pub fn known_servers(watched: &Watched) -> KnownServers<'_> {
     for server in watched.servers.iter().filter(|server| !is_node(server)) {
         let publishes = server.families.iter().any(|family| family == CPU)
             || server.series.iter().any(|series| series.name == CPU);
-        if !publishes && !is_page(server) && !known.processes.is_empty() {
+        if !publishes && is_database(server) && !known.processes.is_empty() {
             // A database that is asked by SQL tells no CPU, and its processes are found by its address.
         } else if !publishes {
             known.unknown.push(server);
@@ -45,8 +45,9 @@ pub fn known_servers(watched: &Watched) -> KnownServers<'_> {
     known
 }
 
-fn is_page(server: &Server) -> bool {
-    server.url.starts_with("http")
+/// Whether its address is that of a database, in place of a page of metrics.
+fn is_database(server: &Server) -> bool {
+    server.url.contains("://") && !server.url.starts_with("http")
 }
 
 /// CPU that a server with metrics of its own kept busy, hardware threads; empty when it does not publish it.

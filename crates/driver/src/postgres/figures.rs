@@ -48,7 +48,8 @@ const SOURCES: &[Source] = &[
         name: "pg_stat_database",
         versions: EVERY,
         sql: "SELECT xact_commit, xact_rollback, numbackends, blks_hit, blks_hit + blks_read, temp_bytes, deadlocks, \
-              tup_returned, tup_fetched, tup_inserted, tup_updated, tup_deleted \
+              tup_returned, tup_fetched, tup_inserted, tup_updated, tup_deleted, \
+              extract(epoch FROM pg_postmaster_start_time())::float8 \
               FROM pg_stat_database WHERE datname = current_database()",
         figures: &[
             ("postgresql_transactions_total", "counter", "{end=\"committed\"}"),
@@ -63,6 +64,7 @@ const SOURCES: &[Source] = &[
             ("postgresql_rows_total", "counter", "{what=\"inserted\"}"),
             ("postgresql_rows_total", "counter", "{what=\"updated\"}"),
             ("postgresql_rows_total", "counter", "{what=\"deleted\"}"),
+            ("process_start_time_seconds", "gauge", ""),
         ],
     },
     Source {
@@ -139,12 +141,13 @@ const OPEN: &str = "idle in transaction";
 /// Sessions whose state the login may not see.
 const HIDDEN: &str = "hidden";
 
-/// Counts what other sessions on the database do now. What waits for work, and dyno's own watch, are left out.
+/// Counts what other sessions on the database do now. What waits for work, and dyno's own watch, are left out. It asks the
+/// function below the view `pg_stat_activity`, which takes half of the view's time.
 const SAMPLE: &str = "SELECT CASE WHEN state = 'active' THEN COALESCE(wait_event_type, 'CPU') \
      WHEN state LIKE 'idle in transaction%' THEN 'idle in transaction' \
      WHEN state IS NULL AND query = '<insufficient privilege>' THEN 'hidden' END, COUNT(*) \
-     FROM pg_stat_activity WHERE backend_type IN ('client backend', 'parallel worker') \
-     AND datname = current_database() AND application_name <> 'dyno-watch' GROUP BY 1";
+     FROM pg_stat_get_activity(NULL) WHERE backend_type IN ('client backend', 'parallel worker') \
+     AND datid = (SELECT oid FROM pg_database WHERE datname = current_database()) AND application_name <> 'dyno-watch' GROUP BY 1";
 
 /// What is known of a server's figures.
 #[derive(Debug, Default)]

@@ -5,7 +5,8 @@ use std::fs;
 use measure::{
     Connections, CpuTimes, DiskCounters, MemberList, MetricFunction, MetricQuery, NetworkCounters,
     NewSeries, NoteWithout, Panel, PanelLine, Process, ProcessDisk, ProcessReading, Quantity,
-    Runnable, SegmentCounters, Series, SharedLoad, Side, TcpCounters, Watched,
+    RemarkTest, Runnable, SegmentCounters, Series, ServerRemark, SharedLoad, Side, TcpCounters,
+    Watched,
 };
 
 use super::*;
@@ -206,6 +207,10 @@ fn kinds_of_servers_are_read_back() {
             load_reported_by: "front".to_owned(),
         }),
         note_without: Some(NoteWithout { kind: "front".to_owned(), text: "no front".to_owned() }),
+        remarks: vec![ServerRemark {
+            text: "it paused".to_owned(),
+            test: RemarkTest::Grew(MetricQuery::new(MetricFunction::Rate, "pauses_total")),
+        }],
     };
     let mut writer = WatchWriter::create(folder.path()).unwrap();
     writer.server_kinds(vec![kind.clone(), ServerKind::default()]).unwrap();

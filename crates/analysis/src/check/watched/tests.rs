@@ -110,6 +110,18 @@ fn servers_that_may_be_among_the_other_programs_are_named() {
     assert_eq!(seen.value("not_counted"), Some(&Value::Text("store 2, store 1".to_owned())));
 }
 
+#[test]
+fn a_database_that_is_asked_by_sql_is_known_by_its_processes() {
+    let url = "sql://me@10.0.0.7:5432/test".to_owned();
+    let database = Server { name: "db".to_owned(), url, ..Server::default() };
+    let seen = found(vec![database.clone()]).unwrap();
+    assert_eq!(seen.value("not_counted"), None, "{seen:?}");
+    let watched = measure::Watched { servers: vec![database], ..measure::Watched::default() };
+    // Without any process its CPU is not known.
+    let known = known_servers(&watched);
+    assert_eq!(known.maybe_on(&host()).len(), 1);
+}
+
 /// A server whose process began at these times, s, by its answer of each second.
 fn restarting(began_s: &[f64]) -> Server {
     let mut began = Series::parse("process_start_time_seconds");

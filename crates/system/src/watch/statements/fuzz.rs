@@ -14,7 +14,9 @@ fn statements(bytes: &[u8]) {
     for counter in COUNTERS {
         let read = |text| Page::parse(text, counter).map(|page| StatementCounters(vec![page]));
         let (Ok(before), Ok(after)) = (read(first), read(second)) else { continue };
-        let none = before.since(&before).filter(|counts| counts.count.statements().is_some_and(|it| it.total() == 0));
+        let none = before
+            .since(&before)
+            .filter(|counts| counts.count.statements().is_some_and(|it| it.total() == 0));
         assert!(none.is_some_and(|counts| counts.counters.is_empty()), "counted without a cause");
         let Some(moved) = after.since(&before) else { continue };
         let kinds = moved.counters.iter().filter(|(name, _)| name.starts_with(counter.name));
