@@ -72,6 +72,12 @@ pub struct Dialect {
     pub has_engine_clause: bool,
     /// How CREATE TABLE divides a table by the hash of a column; `None` where it cannot.
     pub hash_partitions: Option<HashPartitions>,
+    /// CREATE TABLE takes `WITH (fillfactor=n)`, the share of a page that new rows fill, percent.
+    pub has_fillfactor: bool,
+    /// CREATE UNLOGGED TABLE makes a table whose rows are in no log and do not survive a crash.
+    pub has_unlogged_tables: bool,
+    /// Keys are better added when the rows are there; otherwise they belong into CREATE TABLE.
+    pub keys_follow_rows: bool,
     /// The most letters that all VARCHAR columns of one row may have together.
     pub varchar_row_letters_max: usize,
     /// The longest value of a TEXT column, bytes.

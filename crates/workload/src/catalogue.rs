@@ -4,6 +4,7 @@ use plan::declared::{OptionInfo, infos};
 use plan::{Files, Problem, WorkloadPlan};
 
 use crate::Workload;
+use crate::pgbench::{self, Pgbench};
 use crate::random;
 use crate::rpc::{self, Rpc};
 use crate::sql::SqlWorkload;
@@ -23,6 +24,8 @@ pub struct WorkloadInfo {
 const SYSBENCH: &str = "sysbench/";
 /// The folder of YCSB's workloads.
 const YCSB: &str = "ycsb/";
+/// The kind of pgbench.
+const PGBENCH: &str = "pgbench";
 /// The kind of TPC-C.
 const TPCC: &str = "tpcc";
 /// The kind of TPC-H.
@@ -51,6 +54,11 @@ pub fn catalogue() -> Vec<WorkloadInfo> {
         summary: preset.summary(),
         options: ycsb::options(preset),
     }));
+    all.push(WorkloadInfo {
+        kind: PGBENCH.to_owned(),
+        summary: "bank transfers between accounts: the tables and scripts of pgbench",
+        options: infos(pgbench::OPTIONS),
+    });
     all.push(WorkloadInfo {
         kind: TPCC.to_owned(),
         summary: "orders, payments and deliveries of warehouses: TPC-C 5.11, clauses 1 to 4",
@@ -101,6 +109,9 @@ pub fn read(plan: &WorkloadPlan, files: &Files) -> Result<Box<dyn Workload>, Vec
     // A weight may follow the name, as in `pay.sql@3`.
     if kind.contains(SQL_SUFFIX) {
         return Ok(Box::new(SqlWorkload::read(kind, files, &plan.options)?));
+    }
+    if kind == PGBENCH {
+        return Ok(Box::new(Pgbench::read(&plan.options)?));
     }
     if kind == TPCC {
         return Ok(Box::new(Tpcc::read(&plan.options)?));

@@ -1,4 +1,4 @@
-//! Workloads: the sysbench set, YCSB, TPC-C, users' SQL files and calls of RPC services, and the random distributions that they draw from.
+//! Workloads: the sysbench set, YCSB, pgbench, TPC-C, TPC-H, users' SQL files and calls of RPC services, and the random distributions that they draw from.
 //!
 //! [`read`] turns a workload of the plan into a [`Workload`]; [`catalogue`] lists all workloads. A workload gets
 //! the system's dialect and capabilities from the driver, and never depends on the product's name.
@@ -13,6 +13,7 @@ mod load_part;
 mod loading;
 mod parallel;
 mod parts;
+mod pgbench;
 mod policy;
 mod progress;
 pub mod random;

@@ -78,13 +78,16 @@ fn some<S: Borrow<str>>(names: &[S]) -> String {
 }
 
 /// Columns that only one workload of dyno has, in tables whose names others may have too.
-const OWNERS: [(&str, &str); 6] = [
+const OWNERS: [(&str, &str); 9] = [
     ("c_w_id", "TPC-C"),
     ("o_w_id", "TPC-C"),
     ("c_custkey", "TPC-H"),
     ("o_orderkey", "TPC-H"),
     ("ycsb_key", "YCSB"),
     ("pad", "sysbench"),
+    ("abalance", "pgbench"),
+    ("tbalance", "pgbench"),
+    ("bbalance", "pgbench"),
 ];
 
 /// The workload that a table with these columns belongs to; `None` for a table that dyno does not know.

@@ -169,6 +169,14 @@ impl TestSystem {
     }
 }
 
+/// The address of a database on the PostgreSQL that `cargo xtask test` provides.
+pub(crate) fn postgres_url(database: &str) -> String {
+    let url = std::env::var("DYNO_TEST_POSTGRES")
+        .expect("DYNO_TEST_POSTGRES is not set: run `cargo xtask test`");
+    let (server, _) = url.rsplit_once('/').unwrap();
+    format!("{server}/{database}")
+}
+
 fn postgres_target(database: Option<&str>) -> Target {
     let url = std::env::var("DYNO_TEST_POSTGRES")
         .expect("DYNO_TEST_POSTGRES is not set: run `cargo xtask test`");

@@ -20,6 +20,9 @@ pub const DIALECT: Dialect = Dialect {
     // TiDB accepts any engine's name and ignores it.
     has_engine_clause: true,
     hash_partitions: Some(HashPartitions::Numbered),
+    has_fillfactor: false,
+    has_unlogged_tables: false,
+    keys_follow_rows: false,
     // A row may have 65,535 bytes, and a letter takes up to four.
     varchar_row_letters_max: 16_000,
     text_bytes_max: 65_535,

@@ -15,6 +15,9 @@ pub const DIALECT: Dialect = Dialect {
     clustered_key_hint: "",
     has_engine_clause: false,
     hash_partitions: None,
+    has_fillfactor: false,
+    has_unlogged_tables: false,
+    keys_follow_rows: false,
     // Its column types set no limits: VARCHAR(n) and TEXT are the same.
     varchar_row_letters_max: usize::MAX,
     text_bytes_max: usize::MAX,

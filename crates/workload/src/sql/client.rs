@@ -7,9 +7,10 @@ use driver::{Dialect, Isolation, Session, Statement as Prepared, Value};
 use engine::ClientHandle;
 use measure::{ErrorClass, Failure, Operation, OperationId, OperationKind, Traffic};
 
+use super::mix::Mix;
 use super::section::{Statement, Transaction};
 use super::statement::Verb;
-use super::workload::Mix;
+
 use crate::WorkloadContext;
 use crate::expression::{CLIENT_ID, Cell, Variables};
 use crate::policy::ErrorPolicy;
@@ -19,7 +20,7 @@ use crate::shared::Shared;
 use crate::transaction_loop::{FailedTransaction, WorkloadClient, record, roll_back, transacted};
 
 /// The load of a mix of transactions: the state that its clients share.
-pub(super) struct SqlLoad {
+pub(crate) struct SqlLoad {
     operations: Vec<Operation>,
     connector: Connector,
     errors: ErrorPolicy,
@@ -36,7 +37,7 @@ struct TransactionIds {
 }
 
 impl SqlLoad {
-    pub(super) fn new(
+    pub(crate) fn new(
         context: &WorkloadContext<'_>,
         mix: Arc<Mix>,
         isolation: Option<Isolation>,
@@ -133,7 +134,7 @@ enum SessionStatement {
     Prepared(Prepared),
 }
 
-pub(super) struct SqlClient {
+pub(crate) struct SqlClient {
     shared: Arc<SqlLoad>,
     session: Session,
     ready: Vec<Vec<SessionStatement>>,

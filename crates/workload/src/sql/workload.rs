@@ -4,15 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use driver::{Datum, Dialect, Isolation};
+use driver::{Datum, Isolation};
 use engine::Load;
 use measure::Failure;
 use plan::declared::{OptionList, Texts, texts};
 use plan::{Existing, Files, OptionReader, Options, Problem};
 
 use super::client::SqlLoad;
+use super::mix::{Mix, new_slots, refuse_namesakes};
 use super::script::{ParseContext, read};
-use super::section::{Script, Setup, Slots, Transaction};
+use super::section::{Script, Setup, Slots};
 use crate::expression::{Cell, Expression, Scope, parse};
 use crate::parallel::{interrupted, on_session, run_all, unsuitable};
 use crate::policy::{ErrorPolicy, IGNORE_ERRORS, TRANSIENT_ERRORS};
@@ -42,28 +43,6 @@ pub(crate) struct SqlWorkload {
     prepared: Mutex<BTreeSet<String>>,
 }
 
-pub(super) struct Mix {
-    pub(super) transactions: Vec<Transaction>,
-    /// For each transaction: the sum of the shares up to and including it; the last is 1.
-    pub(super) cumulative: Vec<f64>,
-    pub(super) slots: Slots,
-}
-
-impl Mix {
-    /// Refuses `?` outside of quotes where it is no operator: there it would be taken for a parameter.
-    fn demand_operators(&self, dialect: &Dialect) -> Result<(), Failure> {
-        let statements = self.transactions.iter().flat_map(|transaction| &transaction.statements);
-        let mut asking = statements.filter(|statement| statement.text.has_question);
-        match asking.next().filter(|_| !dialect.has_question_operators) {
-            None => Ok(()),
-            Some(statement) => Err(unsuitable(format!(
-                "{}: `?` outside of quotes is no operator here; write parameters as :name, and draw them with \\set",
-                statement.place
-            ))),
-        }
-    }
-}
-
 /// A file of the plan: `path` or `path@weight`.
 struct FileName<'a> {
     path: &'a str,
@@ -85,7 +64,7 @@ impl SqlWorkload {
         let errors = ErrorPolicy::read(&mut reader);
         let mut workload = Self {
             kind: kind.to_owned(),
-            shared: Arc::new(Mix { transactions: vec![], cumulative: vec![], slots: vec![] }),
+            shared: Arc::new(Mix::default()),
             prepare: Vec::new(),
             verify: Vec::new(),
             cleanup: Vec::new(),
@@ -105,7 +84,7 @@ impl SqlWorkload {
     fn read_files(&mut self, files: &Files, given: &BTreeMap<String, Cell>) -> Result<(), Problem> {
         let kind = self.kind.clone();
         let names = kind.split(',').map(FileName::of).collect::<Result<Vec<_>, Problem>>()?;
-        let mut slots = vec![Cell::Int(0)];
+        let mut slots = new_slots();
         let mut transactions = Vec::new();
         let mut shares = Vec::new();
         let mut texts = String::new();
@@ -125,7 +104,7 @@ impl SqlWorkload {
         let is_unused = |name: &&String| !texts.contains(&format!(":{name}"));
         self.unused = given.keys().filter(is_unused).cloned().collect();
         refuse_namesakes(&transactions)?;
-        self.shared = Arc::new(Mix { cumulative: cumulate(&shares), transactions, slots });
+        self.shared = Arc::new(Mix::new(transactions, &shares, slots));
         Ok(())
     }
 
@@ -239,31 +218,6 @@ fn variables(reader: &mut OptionReader<'_>) -> BTreeMap<String, Cell> {
         .collect()
 }
 
-fn refuse_namesakes(transactions: &[Transaction]) -> Result<(), Problem> {
-    let mut names = BTreeSet::new();
-    match transactions.iter().find(|transaction| !names.insert(&transaction.name)) {
-        None => Ok(()),
-        Some(twice) => Err(Problem {
-            span: None,
-            message: format!("there are two transactions `{}`", twice.name),
-            help: Some("give each a name with \\transaction name".to_owned()),
-        }),
-    }
-}
-
-/// The cumulative sums of the shares, divided by their total.
-fn cumulate(shares: &[f64]) -> Vec<f64> {
-    let sum: f64 = shares.iter().sum();
-    let mut so_far = 0.0;
-    shares
-        .iter()
-        .map(|share| {
-            so_far += share;
-            so_far / sum
-        })
-        .collect()
-}
-
 /// Runs setup statements in order; a failure names its file and line. `\prepare` checks for a request to stop before
 /// each statement; `\cleanup` runs to its end as [`removal::remove`] defines.
 fn run_setup(context: &WorkloadContext<'_>, stage: Stage, setup: &[Setup]) -> Result<(), Failure> {
@@ -325,7 +279,7 @@ impl Workload for SqlWorkload {
     }
 
     fn statements_per_client(&self) -> usize {
-        self.shared.transactions.iter().map(|transaction| transaction.statements.len()).sum()
+        self.shared.statements()
     }
 
     /// `refuse` runs the `\prepare` sections, `reuse` skips them, and `replace` runs `\cleanup` before them. A second
