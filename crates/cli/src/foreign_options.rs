@@ -19,6 +19,18 @@ const fn foreign(name: &'static str, of: &'static str, ours: &'static str) -> Fo
 
 const POSTGRES: &str = "--system postgresql://USER@HOST:PORT/DATABASE";
 const PS: &str = "--ps text, unnamed or named, for simple, extended or prepared";
+const SCALE: &str = "--option scale=N for the workload pgbench, --define scale=N for an SQL file";
+const BUILTIN: &str = "--option builtin=NAME for the workload pgbench";
+const SELECT_ONLY: &str = "--option builtin=select-only for the workload pgbench";
+const SIMPLE_UPDATE: &str = "--option builtin=simple-update for the workload pgbench";
+const INITIALIZE: &str =
+    "the command prepare: dyno prepare pgbench; dyno bench makes tables that are missing";
+const EACH_STATEMENT: &str = "nothing: the report has the latencies of each statement";
+const LOG: &str = "nothing: the record has the histograms of each interval";
+const LATENCY_LIMIT: &str = "--seek \"p99 < LIMIT\", or nothing: the report has the percentiles";
+const MAX_TRIES: &str = "--option max_tries=N; without it a transaction is tried until it succeeds";
+const NO_VACUUM: &str = "nothing: dyno vacuums after it has loaded tables, and before no trial";
+const FILLFACTOR: &str = "--option fillfactor=N for the workload pgbench";
 
 /// A name that means different things has several lines.
 const OPTIONS: &[Foreign] = &[
@@ -39,7 +51,31 @@ const OPTIONS: &[Foreign] = &[
     foreign("--histogram", "sysbench", "nothing: report.html has the distribution"),
     foreign("--timeout", "wrk", "--query-timeout"),
     foreign("--target", "go-ycsb", "--rate"),
-    foreign("--scale", "pgbench", "--define scale=N, or a size by --option"),
+    foreign("--scale", "pgbench", SCALE),
+    foreign("--builtin", "pgbench", BUILTIN),
+    foreign("--select-only", "pgbench", SELECT_ONLY),
+    foreign("--skip-some-updates", "pgbench", SIMPLE_UPDATE),
+    foreign("--initialize", "pgbench", INITIALIZE),
+    foreign("--report-per-command", "pgbench", EACH_STATEMENT),
+    foreign("--report-latencies", "pgbench", EACH_STATEMENT),
+    foreign("--log", "pgbench", LOG),
+    foreign("--latency-limit", "pgbench", LATENCY_LIMIT),
+    foreign("--max-tries", "pgbench", MAX_TRIES),
+    foreign(
+        "--failures-detailed",
+        "pgbench",
+        "nothing: the report has the failures by their codes",
+    ),
+    foreign("--no-vacuum", "pgbench", NO_VACUUM),
+    foreign("--fillfactor", "pgbench", FILLFACTOR),
+    foreign("--unlogged-tables", "pgbench", "--option unlogged=true for the workload pgbench"),
+    foreign("--foreign-keys", "pgbench", "--option foreign_keys=true for the workload pgbench"),
+    foreign("--partitions", "pgbench", "--option partitions=N for the workload pgbench"),
+    foreign(
+        "--partition-method",
+        "pgbench",
+        "--option partition_method=NAME for the workload pgbench",
+    ),
     foreign("--warehouses", "go-tpc", "--option warehouses=N"),
     foreign("--parts", "go-tpc", "--option partitions=N"),
     foreign("--file", "pgbench", "the SQL file as the workload: dyno bench FILE.sql"),
@@ -88,7 +124,17 @@ const OPTIONS: &[Foreign] = &[
     foreign("-t", "wrk", "--workers"),
     foreign("-d", "wrk", "--time"),
     foreign("-R", "pgbench and wrk2", "--rate"),
-    foreign("-s", "pgbench", "--define scale=N, or a size by --option"),
+    foreign("-s", "pgbench", SCALE),
+    foreign("-b", "pgbench", BUILTIN),
+    foreign("-S", "pgbench", SELECT_ONLY),
+    foreign("-N", "pgbench", SIMPLE_UPDATE),
+    foreign("-i", "pgbench", INITIALIZE),
+    foreign("-r", "pgbench", EACH_STATEMENT),
+    foreign("-l", "pgbench", LOG),
+    foreign("-L", "pgbench", LATENCY_LIMIT),
+    foreign("-n", "pgbench", NO_VACUUM),
+    foreign("-F", "pgbench", FILLFACTOR),
+    foreign("-p", "pgbench", POSTGRES),
     foreign("-P", "pgbench", "--interval"),
     foreign("-P", "go-ycsb", "--option properties=FILE"),
     foreign("-P", "go-tpc", "--system mysql://USER@HOST:PORT/DATABASE"),
@@ -165,6 +211,7 @@ mod tests {
         };
         insta::assert_snapshot!(told("--threads"));
         insta::assert_snapshot!(told("-T"));
+        insta::assert_snapshot!(told("-S"));
         let duration = told("--duration");
         assert!(duration.contains("give --time") && !duration.contains("similar"), "{duration}");
         let unknown = told("--colour");

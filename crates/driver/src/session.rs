@@ -39,6 +39,18 @@ impl Session {
         Ok(Statement { index })
     }
 
+    /// The names of the columns that a statement in such pieces returns, without running it. Not for the load path.
+    ///
+    /// # Errors
+    /// The server's error, or the end of the connection.
+    pub async fn column_names(&mut self, pieces: &[&str]) -> Result<Vec<String>, Failure> {
+        match &mut self.0 {
+            Connection::MySql(session) => session.column_names(&pieces.join("?")).await,
+            Connection::Postgres(session) => session.column_names(pieces).await,
+            Connection::Sqlite(session) => session.column_names(&pieces.join("?")),
+        }
+    }
+
     /// Runs a prepared statement of this session and discards its rows. The call sends the request; awaiting the
     /// result gives the answer.
     ///

@@ -2,7 +2,7 @@
 
 use measure::{ErrorClass, ErrorKey, Failure};
 use plan::OptionReader;
-use plan::declared::{Choice, Texts, choice, texts};
+use plan::declared::{Choice, Number, Texts, choice, number, texts};
 
 /// The option for errors that a retry may avoid.
 pub(crate) const TRANSIENT_ERRORS: Choice<bool> = choice(
@@ -14,6 +14,14 @@ pub(crate) const TRANSIENT_ERRORS: Choice<bool> = choice(
 pub(crate) const IGNORE_ERRORS: Texts =
     texts("ignore_errors", "", "codes of errors that only end their transaction, or all");
 
+/// The option for a bound on retries, of workloads that take pgbench's place.
+pub(crate) const MAX_TRIES: Number<u64> = number(
+    "max_tries",
+    0,
+    0..=1_000_000_000,
+    "how often a transaction is tried after errors that a retry may avoid; 0: until it succeeds",
+);
+
 /// Errors that end one statement and say nothing of the next: it was killed (1317), it took longer than the server allows
 /// (1969, 3024), both of these (57014), or the server takes no writes for now, as around a switch of its role (1290, 1836,
 /// 25006). Numbers are those of the MySQL protocol, five characters are SQLSTATEs.
@@ -23,6 +31,8 @@ const ONE_STATEMENT: [&str; 7] = ["1317", "1969", "3024", "1290", "1836", "57014
 pub(crate) struct ErrorPolicy {
     /// Whether transactions are retried after deadlocks, write conflicts, lock time-outs and busy answers.
     pub(crate) retries_transient: bool,
+    /// How often a transaction is tried at most; 0 for no bound.
+    pub(crate) tries_max: u64,
     /// Codes of errors that only end their transaction, which counts as ignored; `all` means every code.
     pub(crate) ignored: Vec<String>,
 }
@@ -41,13 +51,24 @@ impl ErrorPolicy {
     pub(crate) fn read(reader: &mut OptionReader<'_>) -> Self {
         Self {
             retries_transient: TRANSIENT_ERRORS.read(reader),
+            tries_max: 0,
             ignored: IGNORE_ERRORS.read_list(reader),
         }
     }
 
+    /// The same with [`MAX_TRIES`].
+    pub(crate) fn read_with_tries(reader: &mut OptionReader<'_>) -> Self {
+        let policy = Self { tries_max: MAX_TRIES.read(reader), ..Self::read(reader) };
+        if policy.tries_max > 0 && !policy.retries_transient {
+            let message = "`max_tries` has no effect with transient_errors = \"ignore\"";
+            reader.reject(MAX_TRIES.name, message, "leave one of them out");
+        }
+        policy
+    }
+
     /// The policy of loads whose errors are results: each is counted, and the client goes on.
     pub(crate) fn ignore_all() -> Self {
-        Self { retries_transient: false, ignored: vec!["all".to_owned()] }
+        Self { retries_transient: false, tries_max: 0, ignored: vec!["all".to_owned()] }
     }
 
     /// How to handle an error of this kind that leaves the connection usable. A duplicate key is always ignored,
@@ -92,7 +113,8 @@ mod tests {
 
     #[test]
     fn conflicts_are_retried_listed_codes_ignored_and_the_rest_is_fatal() {
-        let policy = ErrorPolicy { retries_transient: true, ignored: vec!["1146".to_owned()] };
+        let policy =
+            ErrorPolicy { retries_transient: true, tries_max: 0, ignored: vec!["1146".to_owned()] };
         let action = |class, code| policy.action(&ErrorKey::new(class, code));
         assert_eq!(action(ErrorClass::Deadlock, "1213"), ErrorAction::Retry);
         assert_eq!(action(ErrorClass::Busy, "SQLITE_BUSY"), ErrorAction::Retry);
@@ -103,7 +125,7 @@ mod tests {
 
     #[test]
     fn errors_of_one_statement_end_only_their_transaction() {
-        let policy = ErrorPolicy { retries_transient: true, ignored: Vec::new() };
+        let policy = ErrorPolicy { retries_transient: true, tries_max: 0, ignored: Vec::new() };
         for code in ONE_STATEMENT {
             let key = ErrorKey::new(ErrorClass::Server, code);
             assert_eq!(policy.action(&key), ErrorAction::Ignore, "{code}");
@@ -122,14 +144,15 @@ mod tests {
 
     #[test]
     fn conflicts_are_ignored_when_that_is_asked_for() {
-        let policy = ErrorPolicy { retries_transient: false, ignored: Vec::new() };
+        let policy = ErrorPolicy { retries_transient: false, tries_max: 0, ignored: Vec::new() };
         let action = |class| policy.action(&ErrorKey::new(class, "x"));
         assert_eq!(action(ErrorClass::WriteConflict), ErrorAction::Ignore);
     }
 
     #[test]
     fn all_ignores_whatever_the_server_says() {
-        let policy = ErrorPolicy { retries_transient: true, ignored: vec!["all".to_owned()] };
+        let policy =
+            ErrorPolicy { retries_transient: true, tries_max: 0, ignored: vec!["all".to_owned()] };
         let action = |class| policy.action(&ErrorKey::new(class, "x"));
         assert_eq!(action(ErrorClass::Server), ErrorAction::Ignore);
         assert_eq!(action(ErrorClass::Login), ErrorAction::Fatal);

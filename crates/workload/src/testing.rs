@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 
 use driver::{Datum, LoginSources, Target, mysql, postgres, sqlite};
@@ -65,6 +66,15 @@ impl TestSystem {
         test_system.run(&format!("DROP DATABASE IF EXISTS {database}"));
         test_system.run(&format!("CREATE DATABASE {database}"));
         Self::new(postgres_target(Some(database)), None)
+    }
+
+    /// The same with options of the URL, such as `?ps=text`.
+    pub(crate) fn postgres_with(database: &str, options: &str) -> Self {
+        let whole = Self::postgres(database);
+        let url = format!("{}{options}", postgres_url(database));
+        let config = postgres::Url::parse(&url).unwrap().resolve(&LoginSources::default()).unwrap();
+        drop(whole);
+        Self::new(Target::postgres(config), None)
     }
 
     /// That server itself.
@@ -175,6 +185,24 @@ pub(crate) fn postgres_url(database: &str) -> String {
         .expect("DYNO_TEST_POSTGRES is not set: run `cargo xtask test`");
     let (server, _) = url.rsplit_once('/').unwrap();
     format!("{server}/{database}")
+}
+
+/// A program of PostgreSQL, which stands beside the server or is on PATH.
+#[expect(clippy::disallowed_methods, reason = "the test starts pgbench as its users do")]
+pub(crate) fn postgres_command(name: &str) -> Command {
+    let installed = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let versions = installed.map(|folder| folder.path().join("bin").join(name));
+    let path = versions.filter(|path| path.exists()).max().unwrap_or_else(|| name.into());
+    Command::new(path)
+}
+
+/// Runs a program on a database and returns what it prints.
+pub(crate) fn postgres_program(name: &str, database: &str, arguments: &[&str]) -> Vec<u8> {
+    let mut command = postgres_command(name);
+    let output = command.args(arguments).arg(postgres_url(database)).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{name} {arguments:?}: {said}");
+    output.stdout
 }
 
 fn postgres_target(database: Option<&str>) -> Target {

@@ -128,7 +128,7 @@ pub(crate) async fn run_transactions<W: WorkloadClient>(
             Box::pin(client.ask(&statement)).await;
         }
         client.draw();
-        let mut is_renewed = false;
+        let mut tries = Tries { count: 1, is_renewed: false };
         let end = loop {
             let result = client.transact(handle).await;
             // A statement counts in the interval in which its transaction ends.
@@ -142,8 +142,7 @@ pub(crate) async fn run_transactions<W: WorkloadClient>(
                 }
                 Err(failed) => failed,
             };
-            let renewed = &mut is_renewed;
-            let handled = after_failure(handle, turn, client, policy, (failed, renewed));
+            let handled = after_failure(handle, turn, client, policy, (failed, &mut tries));
             if let Some(end) = Box::pin(handled).await {
                 break end;
             }
@@ -166,6 +165,13 @@ pub(crate) async fn run_transactions<W: WorkloadClient>(
     Ok(())
 }
 
+/// The tries of one transaction.
+struct Tries {
+    count: u64,
+    /// Whether its connection was replaced because the server had closed it before.
+    is_renewed: bool,
+}
+
 enum TransactionEnd {
     /// The server answered the transaction, with success or failure.
     Answered,
@@ -183,10 +189,10 @@ async fn after_failure<W: WorkloadClient>(
     turn: Turn,
     client: &mut W,
     policy: &ErrorPolicy,
-    (failed, is_renewed): (FailedTransaction, &mut bool),
+    (failed, tries): (FailedTransaction, &mut Tries),
 ) -> Option<TransactionEnd> {
     let FailedTransaction { operation, failure } = failed;
-    if !std::mem::replace(is_renewed, true) {
+    if !std::mem::replace(&mut tries.is_renewed, true) {
         match renew(handle, client, &failure).await {
             Some(Ok(())) => return None,
             Some(Err(failure)) => return Some(lose(handle, turn, operation, failure)),
@@ -196,7 +202,10 @@ async fn after_failure<W: WorkloadClient>(
     if client.has_lost_connection(&failure) {
         return Some(lose(handle, turn, operation, failure));
     }
-    let action = policy.action(&failure.key);
+    let action = match policy.action(&failure.key) {
+        ErrorAction::Retry if tries.count == policy.tries_max => ErrorAction::Ignore,
+        action => action,
+    };
     if action == ErrorAction::Fatal {
         let failure = with_option(failure);
         handle.fail(turn, operation, &failure, Disposition::Fatal);
@@ -211,6 +220,7 @@ async fn after_failure<W: WorkloadClient>(
         let end = if is_answered { TransactionEnd::Answered } else { TransactionEnd::Unanswered };
         return Some(end);
     }
+    tries.count += 1;
     handle.retry(&failure);
     // Yields to the event loop, which checks the time and requests to stop: a blocking driver would otherwise
     // retry for as long as another process keeps the database busy.

@@ -4,7 +4,7 @@ use measure::{ErrorClass, Failure};
 
 use super::codec::{
     BoundTypes, Escapes, MessageLimit, Prepared, RowFormat, ServerError, TextTemplate, capability,
-    command, encode_execute, finish_packet, start_packet,
+    column_name, command, encode_execute, finish_packet, start_packet,
 };
 use super::config::StatementProtocol;
 use super::session::{PreparedStatement, Session};
@@ -23,9 +23,25 @@ impl Session {
         Ok(self.statements.len() - 1)
     }
 
+    /// The names of the columns that a statement returns. It stays prepared until the session ends.
+    pub(crate) async fn column_names(&mut self, sql: &str) -> Result<Vec<String>, Failure> {
+        let mut names = Vec::new();
+        self.prepare_and_describe(sql, |name| names.push(name)).await?;
+        Ok(names)
+    }
+
     pub(super) async fn prepare_on_server(
         &mut self,
         sql: &str,
+    ) -> Result<PreparedStatement, Failure> {
+        self.prepare_and_describe(sql, drop).await
+    }
+
+    /// Prepares a statement, and tells the names of its columns.
+    async fn prepare_and_describe(
+        &mut self,
+        sql: &str,
+        mut column: impl FnMut(String),
     ) -> Result<PreparedStatement, Failure> {
         self.build(command::PREPARE, sql);
         self.send().await?;
@@ -35,8 +51,14 @@ impl Session {
             return Err(self.refused(&error));
         }
         let prepared = Prepared::parse(&payload).map_err(|malformed| self.broken(malformed))?;
-        for _ in 0..prepared.packets_to_come(self.has(capability::DEPRECATE_EOF)) {
-            self.message(MessageLimit::Short).await?;
+        let has_deprecated_eof = self.has(capability::DEPRECATE_EOF);
+        let columns = prepared.columns_to_come(has_deprecated_eof);
+        for place in 0..prepared.packets_to_come(has_deprecated_eof) {
+            let (payload, _) = self.message(MessageLimit::Short).await?;
+            if columns.contains(&place) {
+                let name = column_name(&payload).map_err(|malformed| self.broken(malformed))?;
+                column(name);
+            }
         }
         self.settle()?;
         let bound = BoundTypes::new(prepared.parameters);

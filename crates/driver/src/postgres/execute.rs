@@ -4,13 +4,16 @@ use measure::{ErrorClass, Failure};
 
 use super::codec::{
     Malformed, MessageLimit, NoLiteral, ParameterKind, Prepared, Request, ServerError,
-    append_execute, append_filled, append_parse, append_prepare, finish_message, kind,
-    start_message,
+    append_execute, append_filled, append_parse, append_prepare, column_names, finish_message,
+    kind, start_message,
 };
 use super::config::StatementProtocol;
 use super::session::{PreparedStatement, Session};
 use crate::Value;
 use crate::asked::{Asked, shared_text};
+
+/// The kinds of a statement's parameters, and the names of its columns.
+type Described = (Vec<ParameterKind>, Result<Vec<String>, Malformed>);
 
 impl Session {
     /// Prepares a statement, whose parameters are between its pieces; returns its index among this session's
@@ -21,12 +24,12 @@ impl Session {
         let ready = match self.peer.protocol {
             StatementProtocol::Named => {
                 let name = format!("s{index}");
-                let kinds = self.describe(&name, &sql).await?;
+                let (kinds, _) = self.describe(&name, &sql).await?;
                 let names = format!("\0{name}\0").into_bytes();
                 PreparedStatement::Prepared(Prepared { parse: Vec::new(), names, kinds })
             }
             StatementProtocol::Unnamed => {
-                let kinds = self.describe("", &sql).await?;
+                let (kinds, _) = self.describe("", &sql).await?;
                 let mut parse = Vec::new();
                 append_parse(&mut parse, "", &sql);
                 PreparedStatement::Prepared(Prepared { parse, names: vec![0, 0], kinds })
@@ -40,16 +43,23 @@ impl Session {
         Ok(index)
     }
 
-    /// Has a statement parsed, and learns the types of its parameters.
-    async fn describe(&mut self, name: &str, sql: &str) -> Result<Vec<ParameterKind>, Failure> {
+    /// The names of the columns that a statement returns.
+    pub(crate) async fn column_names(&mut self, pieces: &[&str]) -> Result<Vec<String>, Failure> {
+        let (_, columns) = self.describe("", &numbered(pieces)).await?;
+        columns.map_err(|malformed| self.broken(malformed))
+    }
+
+    /// Has a statement parsed, and learns the types of its parameters and the names of its columns.
+    async fn describe(&mut self, name: &str, sql: &str) -> Result<Described, Failure> {
         self.request.clear();
         append_prepare(&mut self.request, name, sql);
         self.send().await?;
-        let (mut kinds, mut refused) = (None, None);
+        let (mut kinds, mut columns, mut refused) = (None, Ok(Vec::new()), None);
         loop {
             let (kind, body) = self.message(MessageLimit::Short).await?;
             match kind {
-                kind::PARSE_COMPLETE | kind::ROW_DESCRIPTION | kind::NO_DATA => {}
+                kind::PARSE_COMPLETE | kind::NO_DATA => {}
+                kind::ROW_DESCRIPTION => columns = column_names(&body),
                 kind::PARAMETER_DESCRIPTION => kinds = Some(ParameterKind::all(&body)),
                 kind::ERROR => refused = Some(ServerError::parse(&body)),
                 kind::READY => {
@@ -68,7 +78,8 @@ impl Session {
             return Err(self.refused(&error));
         }
         let described = kinds.unwrap_or(Err(Malformed("a statement without its parameters")));
-        described.map_err(|malformed| self.broken(malformed))
+        let kinds = described.map_err(|malformed| self.broken(malformed))?;
+        Ok((kinds, columns))
     }
 
     /// Starts to execute a statement; [`Session::poll_answer`] continues.

@@ -64,6 +64,15 @@ impl Session {
         Ok(self.statements.len() - 1)
     }
 
+    /// The names of the columns that a statement returns.
+    pub(crate) fn column_names(&mut self, sql: &str) -> Result<Vec<String>, Failure> {
+        let names = self
+            .connection
+            .prepare_cached(sql)
+            .map(|compiled| compiled.column_names().map(str::to_owned).collect::<Vec<String>>());
+        names.map_err(|error| self.failure(&error))
+    }
+
     /// Executes a statement; its rows are read and discarded.
     pub(crate) fn execute(
         &mut self,

@@ -31,13 +31,6 @@ impl Diagnostic {
     /// other word.
     pub(crate) fn of_other_programs(line: usize, word: &str) -> Option<Self> {
         let help = match word {
-            "sleep" => "pauses belong to the load: `think_time` in a plan, `--think-time`",
-            "gset" | "aset" => {
-                "end the statement with ; and draw values with \\set: what a statement reads is not kept"
-            }
-            "if" | "elif" | "else" | "endif" => {
-                "write a \\transaction for each branch: they are drawn by their weights"
-            }
             "startpipeline" | "syncpipeline" | "endpipeline" => {
                 "leave it out: a client sends a statement when the last one is answered"
             }

@@ -10,8 +10,14 @@ pub(crate) enum Token {
     Name(String),
     Variable(String),
     /// An operator, a bracket or a comma.
-    Sign(char),
+    Sign(&'static str),
 }
+
+/// Operators, brackets and commas; longer ones before those with which they begin.
+const SIGNS: [&str; 21] = [
+    "<=", ">=", "<>", "!=", "<<", ">>", "<", ">", "=", "|", "#", "&", "~", "+", "-", "*", "/", "%",
+    "(", ")", ",",
+];
 
 /// Splits an expression into its tokens.
 ///
@@ -22,7 +28,9 @@ pub(crate) fn tokens(text: &str, line: usize) -> Result<Vec<Token>, Diagnostic> 
     let mut rest = text.trim_start();
     while let Some(first) = rest.chars().next() {
         let (token, length) = match first {
-            '+' | '-' | '*' | '/' | '%' | '(' | ')' | ',' => (Token::Sign(first), 1),
+            _ if let Some(sign) = SIGNS.iter().find(|sign| rest.starts_with(**sign)) => {
+                (Token::Sign(sign), sign.len())
+            }
             '0'..='9' | '.' => number(rest, line)?,
             '\'' => text_literal(rest, line)?,
             ':' if name_length(&rest[1..]) > 0 => {
@@ -34,7 +42,7 @@ pub(crate) fn tokens(text: &str, line: usize) -> Result<Vec<Token>, Diagnostic> 
                 (Token::Name(rest[..length].to_owned()), length)
             }
             other => {
-                let help = "an expression has numbers, 'texts', :variables, functions, + - * / %";
+                let help = "an expression has numbers, 'texts', :variables, functions, and operators such as + - * / %";
                 return Err(Diagnostic::new(line, format!("unexpected `{other}`"), help));
             }
         };

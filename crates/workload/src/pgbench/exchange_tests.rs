@@ -1,7 +1,5 @@
 //! dyno and pgbench on the same PostgreSQL: equal tables, and each runs on those of the other.
 
-use std::process::Command;
-
 use driver::Datum;
 use measure::ConditionResult;
 use plan::Existing;
@@ -9,30 +7,12 @@ use plan::Existing;
 use super::schema::{Table, create};
 use super::settings::Settings;
 use crate::parallel::as_text;
-use crate::testing::{TestSystem, postgres_url, workload};
+use crate::testing::{TestSystem, postgres_command, postgres_program, workload};
 use crate::{Workload, tables};
-
-/// A program of PostgreSQL, which stands beside the server or is on PATH.
-#[expect(clippy::disallowed_methods, reason = "the test starts pgbench as its users do")]
-fn command(name: &str) -> Command {
-    let installed = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
-    let versions = installed.map(|folder| folder.path().join("bin").join(name));
-    let path = versions.filter(|path| path.exists()).max().unwrap_or_else(|| name.into());
-    Command::new(path)
-}
-
-/// Runs a program on a database and returns what it prints.
-fn program(name: &str, database: &str, arguments: &[&str]) -> Vec<u8> {
-    let mut command = command(name);
-    let output = command.args(arguments).arg(postgres_url(database)).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{name} {arguments:?}: {said}");
-    output.stdout
-}
 
 fn pgbench(database: &str, arguments: &str) -> String {
     let arguments: Vec<&str> = arguments.split(' ').collect();
-    String::from_utf8(program("pgbench", database, &arguments)).unwrap()
+    String::from_utf8(postgres_program("pgbench", database, &arguments)).unwrap()
 }
 
 /// What the catalogue says of all tables: their kinds, columns, keys and options.
@@ -57,7 +37,7 @@ fn rows(database: &str) -> Vec<u8> {
     let copy = copies.map(|(table, key)| {
         format!("COPY (SELECT * FROM pgbench_{table} ORDER BY {key}) TO STDOUT;")
     });
-    program("psql", database, &["-X", "-q", "-c", &copy.concat()])
+    postgres_program("psql", database, &["-X", "-q", "-c", &copy.concat()])
 }
 
 #[test]
@@ -165,7 +145,7 @@ fn each_tool_runs_on_the_tables_of_the_other() {
 fn statements_are_those_of_the_scripts_of_pgbench() {
     for script in super::scripts::Builtin::ALL {
         let show = format!("--show-script={}", script.name());
-        let output = command("pgbench").arg(show).output().unwrap();
+        let output = postgres_command("pgbench").arg(show).output().unwrap();
         let shown = String::from_utf8(output.stderr).unwrap();
         let (_, text) = shown.split_once('\n').unwrap();
         assert_eq!(text.trim_end(), script.text().trim_end());

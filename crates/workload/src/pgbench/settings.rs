@@ -5,7 +5,7 @@ use plan::OptionReader;
 use plan::declared::{Choice, Flag, Number, OptionList, Texts, choice, flag, number, texts};
 
 use super::scripts::Builtin;
-use crate::policy::{ErrorPolicy, IGNORE_ERRORS, TRANSIENT_ERRORS};
+use crate::policy::{ErrorPolicy, IGNORE_ERRORS, MAX_TRIES, TRANSIENT_ERRORS};
 use crate::session::ISOLATION;
 
 /// Numbers of tellers and branches are 32-bit integers.
@@ -60,6 +60,7 @@ pub(crate) const OPTIONS: OptionList = &[
     &CHECK,
     &ISOLATION,
     &TRANSIENT_ERRORS,
+    &MAX_TRIES,
     &IGNORE_ERRORS,
 ];
 
@@ -100,7 +101,7 @@ impl Settings {
             foreign_keys: FOREIGN_KEYS.read(reader),
             check: CHECK.read(reader),
             isolation: ISOLATION.read(reader),
-            errors: ErrorPolicy::read(reader),
+            errors: ErrorPolicy::read_with_tries(reader),
         };
         let is_divided = settings.partitions > 0;
         if !is_divided && settings.partition_method != PartitionMethod::Range {

@@ -8,11 +8,12 @@ use engine::ClientHandle;
 use measure::{ErrorClass, Failure, Operation, OperationId, OperationKind, Traffic};
 
 use super::mix::Mix;
-use super::section::{Statement, Transaction};
+use super::receive::{Receiver, receivers};
+use super::section::{Set, Statement, Step, Transaction};
 use super::statement::Verb;
 
 use crate::WorkloadContext;
-use crate::expression::{CLIENT_ID, Cell, Variables};
+use crate::expression::{CLIENT_ID, Cell, HASH_SEED, RANDOM_SEED, Variables};
 use crate::policy::ErrorPolicy;
 use crate::random::Random;
 use crate::session::Connector;
@@ -28,6 +29,8 @@ pub(crate) struct SqlLoad {
     /// For each transaction: its operation and those of its statements.
     ids: Vec<TransactionIds>,
     seed: u64,
+    /// The seed of the plan, which is the same in each trial.
+    plan_seed: u64,
 }
 
 struct TransactionIds {
@@ -51,6 +54,7 @@ impl SqlLoad {
             mix,
             ids,
             seed: context.client_seed(),
+            plan_seed: context.seed,
         }
     }
 }
@@ -65,7 +69,7 @@ fn operations(transactions: &[Transaction]) -> (Vec<Operation>, Vec<TransactionI
         .iter()
         .map(|transaction| {
             let id = add(&transaction.name, OperationKind::Transaction);
-            let is_single = transaction.statements.len() == 1;
+            let is_single = transaction.statements.len() == 1 && transaction.steps.is_empty();
             let prefix = if transactions.len() == 1 {
                 String::new()
             } else {
@@ -95,6 +99,9 @@ fn statement_names(statements: &[Statement]) -> Vec<String> {
         .collect()
 }
 
+/// The random stream of the seed of hashes, which all clients share.
+const HASH_STREAM: u64 = 0x4a54;
+
 impl Shared for SqlLoad {
     type WorkloadClient = SqlClient;
 
@@ -114,11 +121,15 @@ impl Shared for SqlLoad {
         let (session, ready) = connect(&self, handle).await?;
         let mut slots = self.mix.slots.clone();
         slots[CLIENT_ID] = Cell::Int(index as i64);
+        slots[RANDOM_SEED] = Cell::Int(self.plan_seed.cast_signed());
+        let hash_seed = Random::of_part(self.plan_seed, &[HASH_STREAM]).next_u64();
+        slots[HASH_SEED] = Cell::Int(hash_seed.cast_signed());
         let memory = Variables { slots, random: Random::of_part(self.seed, &[index as u64]) };
         Ok(SqlClient {
             shared: self,
             session,
             ready,
+            random_at_start: memory.random.clone(),
             memory,
             drawn: 0,
             trouble: None,
@@ -134,11 +145,19 @@ enum SessionStatement {
     Prepared(Prepared),
 }
 
+/// The statements of a transaction, and what is kept of their results.
+struct ReadyTransaction {
+    statements: Vec<SessionStatement>,
+    receivers: Vec<Receiver>,
+}
+
 pub(crate) struct SqlClient {
     shared: Arc<SqlLoad>,
     session: Session,
-    ready: Vec<Vec<SessionStatement>>,
+    ready: Vec<ReadyTransaction>,
     memory: Variables,
+    /// The state of the random stream when the current transaction began: one that is tried again draws the same.
+    random_at_start: Random,
     drawn: usize,
     /// The error of an expression, which prevents the current transaction from running.
     trouble: Option<Failure>,
@@ -151,7 +170,7 @@ impl SqlClient {
         let Self { shared, session, ready, memory, drawn, .. } = self;
         let statement = &shared.mix.transactions[*drawn].statements[number];
         let started = handle.now();
-        let answer = match &ready[*drawn][number] {
+        let answer = match &ready[*drawn].statements[number] {
             SessionStatement::Text(text) => session.run(text).await,
             SessionStatement::Prepared(prepared) => {
                 execute(session, prepared, &statement.parameters, &memory.slots).await
@@ -174,11 +193,81 @@ impl SqlClient {
         if let Some(trouble) = self.trouble.take() {
             return Err(trouble);
         }
-        for number in 0..self.ready[self.drawn].len() {
+        if !self.shared.mix.transactions[self.drawn].steps.is_empty() {
+            return Box::pin(self.all_steps(handle)).await;
+        }
+        for number in 0..self.ready[self.drawn].statements.len() {
             self.statement(handle, number).await?;
         }
         Ok(())
     }
+
+    /// Takes the steps of a transaction that has more than statements.
+    async fn all_steps(&mut self, handle: &mut ClientHandle) -> Result<(), Failure> {
+        self.memory.random = self.random_at_start.clone();
+        let (shared, mut at) = (Arc::clone(&self.shared), 0);
+        let transaction = &shared.mix.transactions[self.drawn];
+        while let Some(step) = transaction.steps.get(at) {
+            at += 1;
+            match step {
+                Step::Statement(number) => self.statement(handle, *number).await?,
+                Step::Receive(number, result) => self.receive(handle, (*number, *result)).await?,
+                Step::Set(set) => self.set(set)?,
+                Step::Keep(sets) => sets.iter().try_for_each(|set| self.set(set))?,
+                Step::Branch { place, condition, otherwise } => {
+                    let truth = self.memory.compute(condition).and_then(|cell| cell.is_true());
+                    if !truth.map_err(|message| no_value(place, &message))? {
+                        at = *otherwise;
+                    }
+                }
+                Step::Jump(to) => at = *to,
+                Step::Sleep { place, count, unit_ns } => {
+                    let count = self.memory.compute(count).and_then(|cell| cell.as_whole());
+                    let count = count.map_err(|message| no_value(place, &message))?;
+                    let length = count.max(0).saturating_mul(*unit_ns).cast_unsigned();
+                    let net = handle.net();
+                    net.sleep_until(handle.now().saturating_add(length)).await;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn set(&mut self, set: &Set) -> Result<(), Failure> {
+        let done = self.memory.set(set.slot, &set.expression);
+        done.map_err(|message| no_value(&set.place, &message))
+    }
+
+    /// Runs a statement and keeps values of its row.
+    async fn receive(
+        &mut self,
+        handle: &mut ClientHandle,
+        (number, result): (usize, usize),
+    ) -> Result<(), Failure> {
+        let Self { shared, session, ready, memory, drawn, .. } = self;
+        let statement = &shared.mix.transactions[*drawn].statements[number];
+        let SessionStatement::Prepared(prepared) = &ready[*drawn].statements[number] else {
+            return Ok(());
+        };
+        let started = handle.now();
+        let values: Vec<Value<'_>> =
+            statement.parameters.iter().map(|&slot| memory.slots[slot].as_value()).collect();
+        let answer = session.fetch(prepared, &values).await;
+        if let Some(ids) = &shared.ids[*drawn].statements {
+            record(handle, ids[number], started, &answer);
+        }
+        answer.map_err(|failure| at_place(statement, failure))?;
+        let receiver = &ready[*drawn].receivers[result];
+        let kept = receiver.keep(session.fetched(), &mut memory.slots);
+        let place = &shared.mix.transactions[*drawn].results[result].place;
+        kept.map_err(|message| no_value(place, &message))
+    }
+}
+
+/// An expression without a value, or a result that is none: the client cannot go on.
+#[cold]
+fn no_value(place: &str, message: &str) -> Failure {
+    Failure::new(ErrorClass::Server, "", format!("{place}: {message}"))
 }
 
 /// Adds the place of the statement that the server refused. Failures by a broken connection or a time-out get no
@@ -195,7 +284,7 @@ fn at_place(statement: &Statement, failure: Failure) -> Failure {
 async fn connect(
     shared: &SqlLoad,
     handle: &ClientHandle,
-) -> Result<(Session, Vec<Vec<SessionStatement>>), Failure> {
+) -> Result<(Session, Vec<ReadyTransaction>), Failure> {
     let dialect = shared.connector.target.dialect();
     let mut session = shared.connector.open(handle).await?;
     let mut ready = Vec::new();
@@ -205,7 +294,8 @@ async fn connect(
             let one = make_ready(&mut session, transaction, statement, dialect).await;
             statements.push(one.map_err(|failure| at_place(statement, failure))?);
         }
-        ready.push(statements);
+        let receivers = receivers(&mut session, transaction).await?;
+        ready.push(ReadyTransaction { statements, receivers });
     }
     Ok((session, ready))
 }
@@ -216,7 +306,7 @@ async fn make_ready(
     statement: &Statement,
     dialect: &Dialect,
 ) -> Result<SessionStatement, Failure> {
-    let is_plain = statement.parameters.is_empty();
+    let is_plain = statement.parameters.is_empty() && !transaction.keeps_result_of(statement);
     Ok(match statement.verb {
         Verb::Begin if transaction.writes() => {
             SessionStatement::Text(dialect.begin_write.to_owned())
@@ -266,10 +356,12 @@ impl WorkloadClient for SqlClient {
         self.drawn = mix.cumulative.partition_point(|&sum| sum <= choice).min(last);
         for set in &mix.transactions[self.drawn].sets {
             if let Err(message) = self.memory.set(set.slot, &set.expression) {
-                let message = format!("{}: {message}", set.place);
-                self.trouble = Some(Failure::new(ErrorClass::Server, "", message));
+                self.trouble = Some(no_value(&set.place, &message));
                 return;
             }
+        }
+        if !mix.transactions[self.drawn].steps.is_empty() {
+            self.random_at_start = self.memory.random.clone();
         }
     }
 

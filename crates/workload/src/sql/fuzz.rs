@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::mix::new_slots;
 use super::script::{ParseContext, read};
+use super::section::Step;
 use super::source::{Item, split};
 use crate::expression::{Cell, Variables};
 use crate::random::Random;
@@ -38,11 +40,24 @@ fn file(bytes: &[u8]) -> Option<()> {
     let text = String::from_utf8_lossy(bytes);
     let variables = BTreeMap::from([("scale".to_owned(), Cell::Int(3))]);
     let context = ParseContext { file: "my.sql", stem: "my", variables: &variables };
-    let mut slots = vec![Cell::Int(0)];
+    let mut slots = new_slots();
     let script = read(&text, &context, &mut slots).ok()?;
     assert!(!script.transactions.is_empty());
     for transaction in &script.transactions {
         assert!(!transaction.statements.is_empty() && transaction.weight > 0);
+        for step in &transaction.steps {
+            match step {
+                Step::Statement(number) => assert!(*number < transaction.statements.len()),
+                Step::Receive(number, result) => {
+                    assert!(*number < transaction.statements.len());
+                    assert!(*result < transaction.results.len());
+                }
+                Step::Branch { otherwise: to, .. } | Step::Jump(to) => {
+                    assert!(*to <= transaction.steps.len() && *to > 0, "{to}");
+                }
+                Step::Set(_) | Step::Keep(_) | Step::Sleep { .. } => {}
+            }
+        }
         let draw = || {
             let mut variables = Variables { slots: slots.clone(), random: Random::new(7) };
             let sets = transaction.sets.iter();

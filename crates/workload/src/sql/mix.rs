@@ -20,9 +20,9 @@ pub(crate) struct Mix {
     pub(super) slots: Slots,
 }
 
-/// The slots that every client has, before those of variables.
+/// The slots that every client has, before those of variables: its number, and two seeds.
 pub(super) fn new_slots() -> Slots {
-    vec![Cell::Int(0)]
+    vec![Cell::Int(0); 3]
 }
 
 impl Mix {
@@ -51,7 +51,9 @@ impl Mix {
     }
 
     pub(crate) fn statements(&self) -> usize {
-        self.transactions.iter().map(|transaction| transaction.statements.len()).sum()
+        // A statement whose result is kept is described too.
+        let of = |one: &Transaction| one.statements.len() + one.results.len();
+        self.transactions.iter().map(of).sum()
     }
 
     /// Refuses `?` outside of quotes where it is no operator: there it would be taken for a parameter.

@@ -1,12 +1,14 @@
 //! User-defined SQL as a workload: files like pgbench's scripts.
 //!
-//! A file goes through three modules and [`crate::expression`]: [`source`] splits it into statements and backslash
-//! commands, `expression` parses and evaluates `\set`, [`script`] combines both into transactions and sections, [`mix`] has those
-//! of several files, and [`client`] runs them.
+//! A file goes through four modules and [`crate::expression`]: [`source`] splits it into statements and backslash
+//! commands, `expression` parses and evaluates `\set`, [`script`] combines both into sections,
+//! [`body`] into transactions, [`mix`] has those of several files, and [`client`] runs them.
 //! docs/sql-workloads.md is the user documentation.
 
+mod body;
 mod client;
 mod mix;
+mod receive;
 mod script;
 mod section;
 mod source;
@@ -17,6 +19,8 @@ mod workload;
 mod database_tests;
 #[cfg(test)]
 mod fuzz;
+#[cfg(test)]
+mod pgbench_tests;
 #[cfg(test)]
 mod tests;
 

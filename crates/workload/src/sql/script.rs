@@ -2,10 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::section::{Script, Set, Setup, Slots, Statement, Transaction};
+use super::body::{Body, Line};
+use super::section::{Script, Setup, Slots};
 use super::source::{Item, split};
 use super::statement::Text;
-use crate::expression::{CLIENT_ID, Cell, Diagnostic, Expression, Scope, find, name_length, parse};
+use crate::expression::{
+    CLIENT_ID, Cell, DEFAULT_SEED, Diagnostic, Expression, HASH_SEED, RANDOM_SEED, Scope, find,
+    name_length,
+};
 
 pub(super) struct ParseContext<'a> {
     /// The file's name in messages.
@@ -46,43 +50,54 @@ enum Section {
     Cleanup,
 }
 
-const COMMANDS: [&str; 5] = ["set", "transaction", "prepare", "verify", "cleanup"];
+const COMMANDS: [&str; 12] = [
+    "set",
+    "gset",
+    "aset",
+    "if",
+    "elif",
+    "else",
+    "endif",
+    "sleep",
+    "transaction",
+    "prepare",
+    "verify",
+    "cleanup",
+];
+/// The slots of variables that each client has.
+const OWN_VARIABLES: [(&str, usize); 3] =
+    [("client_id", CLIENT_ID), ("random_seed", RANDOM_SEED), (DEFAULT_SEED, HASH_SEED)];
 
 struct Builder<'a> {
     reading: &'a ParseContext<'a>,
     slots: &'a mut Slots,
     script: Script,
     section: Section,
-    /// Variables of the head, with which every transaction begins.
-    head_scope: Scope,
-    head_sets: Vec<Set>,
-    head_statements: Vec<Statement>,
-    /// Variables of the current transaction.
-    scope: Scope,
+    /// The head, with whose variables every transaction begins.
+    head: Body,
+    /// The name and the weight of the current transaction.
+    current: Option<(String, u64, Body)>,
 }
 
 impl<'a> Builder<'a> {
     fn new(reading: &'a ParseContext<'a>, slots: &'a mut Slots) -> Self {
-        let mut scope = Scope::new();
-        scope.insert("client_id".to_owned(), Expression::Slot(CLIENT_ID));
+        let own = OWN_VARIABLES.map(|(name, slot)| (name.to_owned(), Expression::Slot(slot)));
+        let mut scope = Scope::from(own);
+        // That of pgbench for scripts of its users.
+        scope.insert("scale".to_owned(), Expression::Constant(Cell::Int(1)));
         for (name, cell) in reading.variables {
             scope.insert(name.clone(), Expression::Constant(cell.clone()));
         }
-        Self {
-            reading,
-            slots,
-            script: Script::default(),
-            section: Section::Head,
-            head_scope: scope,
-            head_sets: Vec::new(),
-            head_statements: Vec::new(),
-            scope: Scope::new(),
-        }
+        let (script, section) = (Script::default(), Section::Head);
+        Self { reading, slots, script, section, head: Body::new(scope), current: None }
     }
 
     fn command(&mut self, line: usize, word: &str, rest: &str) -> Result<(), Diagnostic> {
         let section = match word {
             "set" => return self.set(line, rest),
+            "gset" | "aset" | "if" | "elif" | "else" | "endif" | "sleep" => {
+                return self.step(line, word, rest);
+            }
             "transaction" => return self.transaction(line, rest),
             "prepare" => Section::Prepare,
             "verify" => Section::Verify,
@@ -96,8 +111,19 @@ impl<'a> Builder<'a> {
             let help = "statements follow in the next lines";
             return Err(Diagnostic::new(line, format!("`{rest}` after \\{word}"), help));
         }
+        self.end_transaction()?;
         self.section = section;
         Ok(())
+    }
+
+    /// What takes commands and statements of the current section: a transaction, or the head; `None` in those of setup.
+    fn body(&mut self) -> Option<(&mut Body, &mut Slots)> {
+        let body = match self.section {
+            Section::Head => Some(&mut self.head),
+            Section::Transaction => self.current.as_mut().map(|(_, _, body)| body),
+            Section::Prepare | Section::Verify | Section::Cleanup => None,
+        };
+        body.map(|body| (body, &mut *self.slots))
     }
 
     /// `\set name expression`
@@ -108,34 +134,40 @@ impl<'a> Builder<'a> {
             let help = "write \\set name expression, such as \\set id random(1, 1000)";
             return Err(Diagnostic::new(line, format!("\\set {rest}"), help));
         }
-        match self.section {
-            Section::Head => {
-                if self.reading.variables.contains_key(name) {
-                    return Ok(());
-                }
-                let set = assign(self.reading, self.slots, &mut self.head_scope, line, rest)?;
-                self.head_sets.extend(set);
-            }
-            Section::Transaction => {
-                let set = assign(self.reading, self.slots, &mut self.scope, line, rest)?;
-                if let Some(transaction) = self.script.transactions.last_mut() {
-                    transaction.sets.extend(set);
-                }
-            }
-            Section::Prepare | Section::Verify | Section::Cleanup => {
+        if self.section == Section::Head && self.reading.variables.contains_key(name) {
+            return Ok(());
+        }
+        let at = Line { file: self.reading.file, line };
+        match self.body() {
+            Some((body, slots)) => body.set(slots, &at, rest),
+            None => {
                 let help = "set constants at the head of the file, before the first section";
-                return Err(Diagnostic::new(line, "\\set in a section of setup", help));
+                Err(Diagnostic::new(line, "\\set in a section of setup", help))
             }
         }
-        Ok(())
+    }
+
+    /// A command that is a step of a transaction.
+    fn step(&mut self, line: usize, word: &str, rest: &str) -> Result<(), Diagnostic> {
+        let at = Line { file: self.reading.file, line };
+        let Some((body, slots)) = self.body() else {
+            let help = "it belongs to a transaction";
+            return Err(Diagnostic::new(line, format!("\\{word} in a section of setup"), help));
+        };
+        match word {
+            "gset" | "aset" => body.receive(slots, &at, (word, rest)),
+            "sleep" => body.sleep(slots, &at, rest),
+            _ => body.condition(slots, &at, (word, rest)),
+        }
     }
 
     /// `\transaction name [weight]`
     fn transaction(&mut self, line: usize, rest: &str) -> Result<(), Diagnostic> {
-        if let Some(statement) = self.head_statements.first() {
+        let first = self.head.first_line();
+        if first.is_some() || self.head.is_scripted() {
             let help = "put it after a \\transaction line";
             let message = "a statement before the first \\transaction";
-            return Err(Diagnostic::new(statement.text.line, message, help));
+            return Err(Diagnostic::new(first.unwrap_or(line), message, help));
         }
         let mut words = rest.split_whitespace();
         let name = words.next().unwrap_or_default();
@@ -145,32 +177,29 @@ impl<'a> Builder<'a> {
                 "write \\transaction name, or \\transaction name 3 to have it thrice as often";
             return Err(Diagnostic::new(line, format!("\\transaction {rest}"), help));
         };
+        self.end_transaction()?;
         self.section = Section::Transaction;
-        self.scope = self.head_scope.clone();
-        self.script.transactions.push(Transaction {
-            name: name.to_owned(),
-            weight,
-            sets: self.head_sets.clone(),
-            statements: Vec::new(),
-        });
+        self.current = Some((name.to_owned(), weight, self.head.clone()));
+        Ok(())
+    }
+
+    fn end_transaction(&mut self) -> Result<(), Diagnostic> {
+        if let Some((name, weight, body)) = self.current.take() {
+            self.script.transactions.push(body.finish(&name, weight)?);
+        }
         Ok(())
     }
 
     fn statement(&mut self, text: Text) -> Result<(), Diagnostic> {
+        let file = self.reading.file;
+        if let Some((body, slots)) = self.body() {
+            return body.statement(slots, file, text);
+        }
+        let setup = self.setup(&text)?;
         match self.section {
-            Section::Head => {
-                let statement = bind(self.reading, self.slots, &self.head_scope, text)?;
-                self.head_statements.push(statement);
-            }
-            Section::Transaction => {
-                let statement = bind(self.reading, self.slots, &self.scope, text)?;
-                if let Some(transaction) = self.script.transactions.last_mut() {
-                    transaction.statements.push(statement);
-                }
-            }
-            Section::Prepare => self.script.prepare.push(self.setup(&text)?),
-            Section::Verify => self.script.verify.push(self.setup(&text)?),
-            Section::Cleanup => self.script.cleanup.push(self.setup(&text)?),
+            Section::Prepare => self.script.prepare.push(setup),
+            Section::Verify => self.script.verify.push(setup),
+            _ => self.script.cleanup.push(setup),
         }
         Ok(())
     }
@@ -179,7 +208,7 @@ impl<'a> Builder<'a> {
     fn setup(&self, text: &Text) -> Result<Setup, Diagnostic> {
         let mut values = Vec::new();
         for (name, line) in &text.parameters {
-            match find(&self.head_scope, name, *line)? {
+            match find(&self.head.scope, name, *line)? {
                 Expression::Constant(cell) => values.push(cell.as_sql()),
                 _ => {
                     let message = format!("variable `{name}` is not a constant");
@@ -193,13 +222,9 @@ impl<'a> Builder<'a> {
     }
 
     fn finish(mut self, lines: usize) -> Result<Script, Diagnostic> {
-        if !self.head_statements.is_empty() {
-            self.script.transactions.push(Transaction {
-                name: self.reading.stem.to_owned(),
-                weight: 1,
-                sets: self.head_sets,
-                statements: self.head_statements,
-            });
+        self.end_transaction()?;
+        if self.head.first_line().is_some() || self.head.is_scripted() {
+            self.script.transactions.push(self.head.finish(self.reading.stem, 1)?);
         }
         let transactions = &self.script.transactions;
         if transactions.is_empty() {
@@ -212,50 +237,4 @@ impl<'a> Builder<'a> {
         }
         Ok(self.script)
     }
-}
-
-/// Reads `name expression` into `scope`. A constant is kept as such. Any other expression gets a slot, a new one for
-/// each `\set`, so that all can be evaluated before the transaction begins.
-fn assign(
-    reading: &ParseContext<'_>,
-    slots: &mut Slots,
-    scope: &mut Scope,
-    line: usize,
-    text: &str,
-) -> Result<Option<Set>, Diagnostic> {
-    let (name, expression) = text.split_at(name_length(text));
-    let expression = parse(expression, scope, line)?;
-    if matches!(expression, Expression::Constant(_)) {
-        scope.insert(name.to_owned(), expression);
-        return Ok(None);
-    }
-    let slot = slots.len();
-    let is_text = matches!(expression, Expression::Template(_));
-    slots.push(if is_text { Cell::Text(String::new()) } else { Cell::Int(0) });
-    scope.insert(name.to_owned(), Expression::Slot(slot));
-    let place = format!("{}:{line}", reading.file);
-    Ok(Some(Set { place, slot, expression }))
-}
-
-/// Finds the slot of each parameter.
-fn bind(
-    reading: &ParseContext<'_>,
-    slots: &mut Slots,
-    scope: &Scope,
-    text: Text,
-) -> Result<Statement, Diagnostic> {
-    let mut parameters = Vec::new();
-    for (name, line) in &text.parameters {
-        match find(scope, name, *line)? {
-            Expression::Slot(slot) => parameters.push(slot),
-            Expression::Constant(cell) => {
-                parameters.push(slots.len());
-                slots.push(cell);
-            }
-            // Variables are slots or constants only.
-            _ => return Err(Diagnostic::new(*line, format!("`{name}` has no value"), "set it")),
-        }
-    }
-    let place = format!("{}:{}", reading.file, text.line);
-    Ok(Statement { place, verb: text.verb(), parameters, text })
 }

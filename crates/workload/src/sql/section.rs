@@ -10,6 +10,58 @@ pub(super) struct Transaction {
     /// The variables that are evaluated before it begins, in order.
     pub(super) sets: Vec<Set>,
     pub(super) statements: Vec<Statement>,
+    /// What a client does in turn; empty where that is to run the statements in their order.
+    pub(super) steps: Vec<Step>,
+    /// The results of statements that are kept.
+    pub(super) results: Vec<Received>,
+}
+
+/// A step of a transaction that does more than run its statements in their order.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Step {
+    /// The statement of this place.
+    Statement(usize),
+    /// The same, whose result is kept as the one of the second place says.
+    Receive(usize, usize),
+    Set(Set),
+    /// The values that variables have before a block that may set them.
+    Keep(Vec<Set>),
+    /// Goes on at step `otherwise` unless the condition holds.
+    Branch {
+        place: String,
+        condition: Expression,
+        otherwise: usize,
+    },
+    /// Goes on at this step.
+    Jump(usize),
+    /// Waits for so many units.
+    Sleep {
+        place: String,
+        count: Expression,
+        unit_ns: i64,
+    },
+}
+
+/// Variables that get the values of a row: `\gset`, or `\aset` where `is_optional`.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Received {
+    pub(super) place: String,
+    pub(super) prefix: String,
+    /// Whether there may be no row, or several, of which the last counts.
+    pub(super) is_optional: bool,
+    /// Names of columns, and the slots that get their values if there is such a column.
+    pub(super) slots: Vec<(String, usize)>,
+    /// Of these, those that no other variable is behind: a statement must have such a column.
+    pub(super) wanted: Vec<Wanted>,
+}
+
+/// A variable that only a row can give.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Wanted {
+    pub(super) slot: usize,
+    pub(super) name: String,
+    /// Where it is used.
+    pub(super) place: String,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -60,6 +112,17 @@ impl Transaction {
         self.statements
             .iter()
             .any(|statement| matches!(statement.verb, Verb::Write | Verb::Other | Verb::BeginAs))
+    }
+}
+
+impl Transaction {
+    /// Whether a step keeps the result of this statement.
+    pub(super) fn keeps_result_of(&self, statement: &Statement) -> bool {
+        let mut kept = self.steps.iter().filter_map(|step| match step {
+            Step::Receive(number, _) => self.statements.get(*number),
+            _ => None,
+        });
+        kept.any(|one| std::ptr::eq(one, statement))
     }
 }
 

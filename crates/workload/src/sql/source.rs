@@ -136,11 +136,16 @@ impl<'a> Scanner<'a> {
                     statement.has_question = true;
                     statement.push(self.take(1));
                 }
+                '\\' if keeps_result(self.rest) => break,
                 '\\' => {
                     if let Some(diagnostic) = self.command_within(self.rest, line) {
                         return Err(diagnostic);
                     }
                     statement.push(self.take(1));
+                }
+                '\n' if keeps_result(self.rest.trim_start()) => {
+                    self.skip_blank()?;
+                    break;
                 }
                 '\n' if self.rest[1..].trim_start_matches([' ', '\t']).starts_with('\\') => {
                     if let Some(diagnostic) = self.command_within(self.rest.trim_start(), line + 1)
@@ -159,9 +164,13 @@ impl<'a> Scanner<'a> {
         Ok((!statement.is_blank()).then_some(statement))
     }
 
-    /// The error for a command of another program that ends a statement, as pgbench's `\gset` does.
+    /// The error for a command of another program that ends a statement, as psql's `\G` does.
     fn command_within(&self, text: &str, line: usize) -> Option<Diagnostic> {
         let word = text.strip_prefix('\\')?;
+        if word.starts_with(';') {
+            let help = "end each statement with ; alone: they are sent one by one";
+            return Some(Diagnostic::new(line, "\\; is not offered", help));
+        }
         Diagnostic::of_other_programs(line, &word[..name_length(word)])
     }
 
@@ -208,6 +217,12 @@ impl<'a> Scanner<'a> {
             statement.push(self.take(1));
         }
     }
+}
+
+/// Whether a command begins here that ends a statement and keeps its result, as in pgbench.
+fn keeps_result(text: &str) -> bool {
+    let word = text.strip_prefix('\\').map(|rest| &rest[..name_length(rest)]);
+    matches!(word, Some("gset" | "aset"))
 }
 
 /// The tag of a text between dollars that begins here; `$1` is none.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use measure::OperationKind;
 use proptest::prelude::*;
 
+use super::mix::new_slots;
 use super::script::{ParseContext, read};
 use super::section::Script;
 use super::source::split;
@@ -14,7 +15,7 @@ use crate::random::Random;
 
 fn script_with(text: &str, variables: &BTreeMap<String, Cell>) -> Result<Script, String> {
     let reading = ParseContext { file: "my.sql", stem: "my", variables };
-    read(text, &reading, &mut vec![Cell::Int(0)])
+    read(text, &reading, &mut new_slots())
         .map_err(|wrong| format!("{}: {} ({})", wrong.line, wrong.message, wrong.help))
 }
 
@@ -121,7 +122,7 @@ DROP TABLE t;
 fn values_of_the_plan_override_those_of_the_file() {
     let text = "\\set rows 100\n\\set id random(1, :rows)\nSELECT :id, :rows;";
     let more = BTreeMap::from([("rows".to_owned(), Cell::Int(7))]);
-    let mut slots = vec![Cell::Int(0)];
+    let mut slots = new_slots();
     let reading = ParseContext { file: "my.sql", stem: "my", variables: &more };
     let script = read(text, &reading, &mut slots).unwrap();
     let rows = script.transactions[0].statements[0].parameters[1];
@@ -150,7 +151,7 @@ fn errors_show_their_line_and_the_nearest_spelling() {
         "\\set id (1 + 2\nSELECT :id;",
         "\\set id random_zipfian(1, 10, -1)\nSELECT :id;",
         "\\set id 9223372036854775807 + 1\nSELECT 1;",
-        "\\set id ~1\nSELECT 1;",
+        "\\set id ^1\nSELECT 1;",
         "\\set id\nSELECT 1;",
         "\\set n 1\n\\set m n + 1\nSELECT 1;",
         "SELECT 'abc;\n",
@@ -162,20 +163,40 @@ fn errors_show_their_line_and_the_nearest_spelling() {
         "\\prepare now\nSELECT 1;",
         "\\prepare\n\\set a 1\n",
         "\\set a random(1, 2)\n\\prepare\nSELECT :a;",
-        "\\sleep 10 ms\nSELECT 1;",
-        "SELECT 1 \\gset\nSELECT 2;",
-        "SELECT 1\n\\aset a_\nSELECT 2;",
+        "\\sleep 10 min\nSELECT 1;",
+        "\\sleep\nSELECT 1;",
+        "\\sleep 1.5 s\nSELECT 1;",
+        "\\gset\nSELECT 2;",
+        "SELECT 1 AS a \\gset a-b\nSELECT 2;",
+        "SELECT 1 AS a \\gset x_\nSELECT :a;",
+        "SELECT 1\n\\if 1\n;\n\\endif\n",
         "\\if :x\nSELECT 1;\n\\endif\n",
+        "\\if\nSELECT 1;\n\\endif\n",
+        "\\if 1\nSELECT 1;\n\\else if 2\n\\endif\n",
+        "\\if 1\nSELECT 1;\n",
+        "\\elif 1\nSELECT 1;\n",
+        "\\if 1\nSELECT 1;\n\\else\n\\elif 2\n\\endif\n",
+        "SELECT 1 \\; SELECT 2;",
+        "\\prepare\n\\sleep 1 s\n",
+        "\\sleep 1 s\n\\transaction two\nSELECT 2;",
         "\\startpipeline\nSELECT 1;",
         "\\setshell a date\nSELECT 1;",
         "SELECT 1\\G",
-        "\\set a TRUE\nSELECT 1;",
-        "\\set a 1 + null\nSELECT 1;",
-        "\\set a case when 1 then 2 end\nSELECT 1;",
+        "\\set a case 1 end\nSELECT 1;",
+        "\\set a case when 1 then 2\nSELECT 1;",
+        "\\set a 1 is 2\nSELECT 1;",
+        "\\set a true + 1\nSELECT 1;",
+        "\\set a 1 < 2 < 3\nSELECT 1;",
+        "\\set a 1 << 64\nSELECT 1;",
+        "\\set a debug(1)\nSELECT 1;",
+        "\\set a permute(1, 0, 2)\nSELECT 1;",
         "-- nothing\n",
         "/* no end",
     ];
-    let said: Vec<String> = cases.iter().map(|text| script(text).unwrap_err()).collect();
+    let said: Vec<String> = cases
+        .iter()
+        .map(|text| script(text).err().unwrap_or_else(|| panic!("{text:?} is read")))
+        .collect();
     insta::assert_snapshot!(said.join("\n"));
 }
 
@@ -195,10 +216,12 @@ fn expressions_compute_as_in_pgbench() {
         ("2 - 3 - 4", Cell::Int(-5)),
         ("1e3 + .5", Cell::Float(1000.5)),
         ("abs(-5) + greatest(1, 9, 3) - least(2, 4)", Cell::Int(12)),
-        ("int(3.9) + double(1)", Cell::Float(4.0)),
+        ("int(3.9) + double(1)", Cell::Float(5.0)),
         ("'it''s'", Cell::Text("it's".to_owned())),
         ("- - +2", Cell::Int(2)),
         ("random(4, 4)", Cell::Int(4)),
+        ("1 = 1 and not 2 < 1", Cell::Bool(true)),
+        ("case when 0 then 1 when 2 > 1 then 3 end", Cell::Int(3)),
     ];
     for (text, expected) in cases {
         assert_eq!(compute(text), Ok(expected), "{text}");

@@ -16,7 +16,7 @@ use super::script::{ParseContext, read};
 use super::section::{Script, Setup, Slots};
 use crate::expression::{Cell, Expression, Scope, parse};
 use crate::parallel::{interrupted, on_session, run_all, unsuitable};
-use crate::policy::{ErrorPolicy, IGNORE_ERRORS, TRANSIENT_ERRORS};
+use crate::policy::{ErrorPolicy, IGNORE_ERRORS, MAX_TRIES, TRANSIENT_ERRORS};
 use crate::removal;
 use crate::session::{ISOLATION, check_isolation};
 use crate::shared::SharedLoad;
@@ -51,7 +51,7 @@ struct FileName<'a> {
 
 impl SqlWorkload {
     pub(crate) const OPTIONS: OptionList =
-        &[&VARIABLES, &ISOLATION, &TRANSIENT_ERRORS, &IGNORE_ERRORS];
+        &[&VARIABLES, &ISOLATION, &TRANSIENT_ERRORS, &MAX_TRIES, &IGNORE_ERRORS];
 
     /// Reads the files that `kind` names, separated by commas, each with an optional `@weight`.
     ///
@@ -61,7 +61,7 @@ impl SqlWorkload {
         let mut reader = options.reader();
         let given = variables(&mut reader);
         let isolation = ISOLATION.read(&mut reader);
-        let errors = ErrorPolicy::read(&mut reader);
+        let errors = ErrorPolicy::read_with_tries(&mut reader);
         let mut workload = Self {
             kind: kind.to_owned(),
             shared: Arc::new(Mix::default()),

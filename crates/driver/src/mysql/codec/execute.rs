@@ -1,5 +1,7 @@
 //! The request that executes a prepared statement.
 
+use std::ops::Range;
+
 use super::command;
 use super::wire::{Cursor, Malformed, finish_packet, start_packet};
 use crate::Value;
@@ -171,4 +173,21 @@ impl Prepared {
         };
         group(self.parameters) + group(self.columns)
     }
+
+    /// Which of these packets are the definitions of columns.
+    pub(crate) fn columns_to_come(self, has_deprecated_eof: bool) -> Range<u32> {
+        let no_columns = Self { columns: 0, ..self };
+        let first = no_columns.packets_to_come(has_deprecated_eof);
+        first..first + u32::from(self.columns)
+    }
+}
+
+/// The name in the definition of a column, which follows those of the catalogue, the database and twice the table.
+pub(crate) fn column_name(payload: &[u8]) -> Result<String, Malformed> {
+    let mut cursor = Cursor(payload);
+    let mut name = None;
+    for _ in 0..5 {
+        name = cursor.bytes_or_null()?;
+    }
+    Ok(String::from_utf8_lossy(name.unwrap_or_default()).into_owned())
 }

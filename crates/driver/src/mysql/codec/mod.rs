@@ -20,7 +20,7 @@ pub(crate) use auth::{
     Channel, Credentials, Login, LoginAction, LoginError, Method, PasswordSent, PublicKey,
 };
 pub(crate) use batch::{ManyRows, RowArray};
-pub(crate) use execute::{BoundTypes, Prepared, encode_execute};
+pub(crate) use execute::{BoundTypes, Prepared, column_name, encode_execute};
 pub(crate) use handshake::{AuthReply, Greeting, LoginRequest, append_tls_request};
 pub(crate) use reply::{Reply, ReplyProgress};
 pub(crate) use row_buffer::RowFormat;

@@ -18,7 +18,7 @@ pub(crate) use bind::{ParameterKind, Prepared, append_execute, append_parse, app
 pub(crate) use copy_text::{BadCell, append_row};
 pub(crate) use literal::{NoLiteral, append_filled};
 pub(crate) use reply::{Reply, ReplyProgress, Request, TransactionState};
-pub(crate) use rows::{AnswerLimit, RowProgress, RowSet};
+pub(crate) use rows::{AnswerLimit, RowProgress, RowSet, column_names};
 pub(crate) use scram::{Binding, KnownKeys, Scram, ScramError, md5_response};
 pub(crate) use server_error::{ServerError, shown};
 pub(crate) use startup::{

@@ -34,6 +34,17 @@ impl Kind {
     }
 }
 
+/// The names in the description of rows.
+pub(crate) fn column_names(body: &[u8]) -> Result<Vec<String>, Malformed> {
+    let mut cursor = Cursor(body);
+    let mut names = Vec::new();
+    for _ in 0..cursor.u16()? {
+        names.push(String::from_utf8_lossy(cursor.text()?).into_owned());
+        let _types_and_formats = cursor.bytes(18)?;
+    }
+    Ok(names)
+}
+
 /// Collects the rows of one answer, message by message. Of several statements, the last one with rows counts.
 #[derive(Debug, Default)]
 pub(crate) struct RowSet {
