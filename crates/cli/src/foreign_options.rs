@@ -30,6 +30,7 @@ const LOG: &str = "nothing: the record has the histograms of each interval";
 const LATENCY_LIMIT: &str = "--seek \"p99 < LIMIT\", or nothing: the report has the percentiles";
 const MAX_TRIES: &str = "--option max_tries=N; without it a transaction is tried until it succeeds";
 const NO_VACUUM: &str = "nothing: dyno vacuums after it has loaded tables, and before no trial";
+const RECONNECT: &str = "--option reconnect=true for the workload pgbench and SQL files";
 const FILLFACTOR: &str = "--option fillfactor=N for the workload pgbench";
 
 /// A name that means different things has several lines.
@@ -67,6 +68,7 @@ const OPTIONS: &[Foreign] = &[
         "nothing: the report has the failures by their codes",
     ),
     foreign("--no-vacuum", "pgbench", NO_VACUUM),
+    foreign("--connect", "pgbench", RECONNECT),
     foreign("--fillfactor", "pgbench", FILLFACTOR),
     foreign("--unlogged-tables", "pgbench", "--option unlogged=true for the workload pgbench"),
     foreign("--foreign-keys", "pgbench", "--option foreign_keys=true for the workload pgbench"),
@@ -133,6 +135,7 @@ const OPTIONS: &[Foreign] = &[
     foreign("-l", "pgbench", LOG),
     foreign("-L", "pgbench", LATENCY_LIMIT),
     foreign("-n", "pgbench", NO_VACUUM),
+    foreign("-C", "pgbench", RECONNECT),
     foreign("-F", "pgbench", FILLFACTOR),
     foreign("-p", "pgbench", POSTGRES),
     foreign("-P", "pgbench", "--interval"),

@@ -2,7 +2,7 @@
 
 use measure::{ErrorClass, ErrorKey, Failure};
 use plan::OptionReader;
-use plan::declared::{Choice, Number, Texts, choice, number, texts};
+use plan::declared::{Choice, Flag, Number, Texts, choice, flag, number, texts};
 
 /// The option for errors that a retry may avoid.
 pub(crate) const TRANSIENT_ERRORS: Choice<bool> = choice(
@@ -20,6 +20,13 @@ pub(crate) const MAX_TRIES: Number<u64> = number(
     0,
     0..=1_000_000_000,
     "how often a transaction is tried after errors that a retry may avoid; 0: until it succeeds",
+);
+
+/// The option for a connection of each transaction.
+pub(crate) const RECONNECT: Flag = flag(
+    "reconnect",
+    false,
+    "each transaction opens a connection of its own, which is part of its latency, as by pgbench -C",
 );
 
 /// Errors that end one statement and say nothing of the next: it was killed (1317), it took longer than the server allows

@@ -22,7 +22,7 @@ pub(super) fn prepare(
     settings: &Settings,
     created: &CreatedDatabases,
 ) -> Result<(), Failure> {
-    check_isolation(context.target, settings.isolation)?;
+    check_isolation(context.target, settings.load.isolation)?;
     check_options(settings, context.target.dialect())?;
     context.progress.begin("looking for tables", 0);
     let there = existing(context)?;

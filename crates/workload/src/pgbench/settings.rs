@@ -1,12 +1,12 @@
 //! The options of pgbench's workload, named as in pgbench where it has them.
 
-use driver::Isolation;
 use plan::OptionReader;
 use plan::declared::{Choice, Flag, Number, OptionList, Texts, choice, flag, number, texts};
 
 use super::scripts::Builtin;
-use crate::policy::{ErrorPolicy, IGNORE_ERRORS, MAX_TRIES, TRANSIENT_ERRORS};
+use crate::policy::{ErrorPolicy, IGNORE_ERRORS, MAX_TRIES, RECONNECT, TRANSIENT_ERRORS};
 use crate::session::ISOLATION;
+use crate::sql::LoadOptions;
 
 /// Numbers of tellers and branches are 32-bit integers.
 const MOST_SCALE: u64 = 1_000_000;
@@ -61,6 +61,7 @@ pub(crate) const OPTIONS: OptionList = &[
     &ISOLATION,
     &TRANSIENT_ERRORS,
     &MAX_TRIES,
+    &RECONNECT,
     &IGNORE_ERRORS,
 ];
 
@@ -72,7 +73,7 @@ pub(super) enum PartitionMethod {
     Hash,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(super) struct Settings {
     pub(super) scale: u64,
     /// The scripts with their weights, in the plan's order; at least one weight is above 0.
@@ -85,8 +86,7 @@ pub(super) struct Settings {
     pub(super) unlogged: bool,
     pub(super) foreign_keys: bool,
     pub(super) check: bool,
-    pub(super) isolation: Option<Isolation>,
-    pub(super) errors: ErrorPolicy,
+    pub(super) load: LoadOptions,
 }
 
 impl Settings {
@@ -100,8 +100,11 @@ impl Settings {
             unlogged: UNLOGGED.read(reader),
             foreign_keys: FOREIGN_KEYS.read(reader),
             check: CHECK.read(reader),
-            isolation: ISOLATION.read(reader),
-            errors: ErrorPolicy::read_with_tries(reader),
+            load: LoadOptions {
+                isolation: ISOLATION.read(reader),
+                errors: ErrorPolicy::read_with_tries(reader),
+                reconnects: RECONNECT.read(reader),
+            },
         };
         let is_divided = settings.partitions > 0;
         if !is_divided && settings.partition_method != PartitionMethod::Range {

@@ -86,6 +86,9 @@ impl Workload for Pgbench {
         if self.settings.foreign_keys {
             text += ", foreign keys";
         }
+        if self.settings.load.reconnects {
+            text += ", a connection for each transaction";
+        }
         text
     }
 
@@ -160,8 +163,7 @@ impl Workload for Pgbench {
 
     fn load(&self, context: &WorkloadContext<'_>) -> Box<dyn Load> {
         self.created.use_up(context.target);
-        let Settings { isolation, errors, .. } = &self.settings;
-        let load = SqlLoad::new(context, Arc::clone(&self.mix), *isolation, errors);
+        let load = SqlLoad::new(context, Arc::clone(&self.mix), &self.settings.load);
         Box::new(SharedLoad::new(load))
     }
 }

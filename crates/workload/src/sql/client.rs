@@ -31,6 +31,17 @@ pub(crate) struct SqlLoad {
     seed: u64,
     /// The seed of the plan, which is the same in each trial.
     plan_seed: u64,
+    /// Whether each transaction has a connection of its own.
+    reconnects: bool,
+}
+
+/// The options of a load beside its transactions.
+#[derive(Clone, Debug)]
+pub(crate) struct LoadOptions {
+    pub(crate) isolation: Option<Isolation>,
+    pub(crate) errors: ErrorPolicy,
+    /// Whether each transaction has a connection of its own.
+    pub(crate) reconnects: bool,
 }
 
 struct TransactionIds {
@@ -40,21 +51,17 @@ struct TransactionIds {
 }
 
 impl SqlLoad {
-    pub(crate) fn new(
-        context: &WorkloadContext<'_>,
-        mix: Arc<Mix>,
-        isolation: Option<Isolation>,
-        errors: &ErrorPolicy,
-    ) -> Self {
+    pub(crate) fn new(context: &WorkloadContext<'_>, mix: Arc<Mix>, options: &LoadOptions) -> Self {
         let (operations, ids) = operations(&mix.transactions);
         Self {
             operations,
-            connector: Connector::new(context, isolation),
-            errors: errors.clone(),
+            connector: Connector::new(context, options.isolation),
+            errors: options.errors.clone(),
             mix,
             ids,
             seed: context.client_seed(),
             plan_seed: context.seed,
+            reconnects: options.reconnects,
         }
     }
 }
@@ -127,11 +134,13 @@ impl Shared for SqlLoad {
         let memory = Variables { slots, random: Random::of_part(self.seed, &[index as u64]) };
         Ok(SqlClient {
             shared: self,
-            session,
+            session: Some(session),
             ready,
             random_at_start: memory.random.clone(),
             memory,
             drawn: 0,
+            is_used: false,
+            needs_connection: false,
             trouble: None,
             is_in_transaction: false,
         })
@@ -153,12 +162,16 @@ struct ReadyTransaction {
 
 pub(crate) struct SqlClient {
     shared: Arc<SqlLoad>,
-    session: Session,
+    /// `None` between two connections.
+    session: Option<Session>,
     ready: Vec<ReadyTransaction>,
     memory: Variables,
     /// The state of the random stream when the current transaction began: one that is tried again draws the same.
     random_at_start: Random,
     drawn: usize,
+    /// Whether a transaction was drawn for this connection, and whether the current one needs another.
+    is_used: bool,
+    needs_connection: bool,
     /// The error of an expression, which prevents the current transaction from running.
     trouble: Option<Failure>,
     is_in_transaction: bool,
@@ -169,6 +182,7 @@ impl SqlClient {
     async fn statement(&mut self, handle: &mut ClientHandle, number: usize) -> Result<(), Failure> {
         let Self { shared, session, ready, memory, drawn, .. } = self;
         let statement = &shared.mix.transactions[*drawn].statements[number];
+        let Some(session) = session else { return Err(not_connected()) };
         let started = handle.now();
         let answer = match &ready[*drawn].statements[number] {
             SessionStatement::Text(text) => session.run(text).await,
@@ -233,6 +247,17 @@ impl SqlClient {
         Ok(())
     }
 
+    /// Ends the connection of the last transaction and opens the one of the next.
+    async fn change_connection(&mut self, handle: &mut ClientHandle) -> Result<(), Failure> {
+        handle.traffic(self.take_traffic());
+        if let Some(last) = self.session.take() {
+            last.close().await;
+        }
+        let (session, ready) = connect(&self.shared, handle).await?;
+        (self.session, self.ready) = (Some(session), ready);
+        Ok(())
+    }
+
     fn set(&mut self, set: &Set) -> Result<(), Failure> {
         let done = self.memory.set(set.slot, &set.expression);
         done.map_err(|message| no_value(&set.place, &message))
@@ -246,6 +271,7 @@ impl SqlClient {
     ) -> Result<(), Failure> {
         let Self { shared, session, ready, memory, drawn, .. } = self;
         let statement = &shared.mix.transactions[*drawn].statements[number];
+        let Some(session) = session else { return Err(not_connected()) };
         let SessionStatement::Prepared(prepared) = &ready[*drawn].statements[number] else {
             return Ok(());
         };
@@ -262,6 +288,12 @@ impl SqlClient {
         let place = &shared.mix.transactions[*drawn].results[result].place;
         kept.map_err(|message| no_value(place, &message))
     }
+}
+
+/// The connection of a transaction could not be opened, and this is the next try.
+#[cold]
+fn not_connected() -> Failure {
+    Failure::new(ErrorClass::Connection, "", "there is no connection")
 }
 
 /// An expression without a value, or a result that is none: the client cannot go on.
@@ -289,12 +321,12 @@ async fn connect(
     let mut session = shared.connector.open(handle).await?;
     let mut ready = Vec::new();
     for transaction in &shared.mix.transactions {
+        let receivers = receivers(&mut session, transaction).await?;
         let mut statements = Vec::new();
         for statement in &transaction.statements {
             let one = make_ready(&mut session, transaction, statement, dialect).await;
             statements.push(one.map_err(|failure| at_place(statement, failure))?);
         }
-        let receivers = receivers(&mut session, transaction).await?;
         ready.push(ReadyTransaction { statements, receivers });
     }
     Ok((session, ready))
@@ -350,6 +382,8 @@ impl WorkloadClient for SqlClient {
     }
 
     fn draw(&mut self) {
+        self.needs_connection =
+            self.shared.reconnects && std::mem::replace(&mut self.is_used, true);
         let mix = &self.shared.mix;
         let choice = self.memory.random.next_f64();
         let last = mix.transactions.len() - 1;
@@ -370,16 +404,23 @@ impl WorkloadClient for SqlClient {
         handle: &mut ClientHandle,
     ) -> Result<OperationId, FailedTransaction> {
         let operation = self.shared.ids[self.drawn].transaction;
+        if std::mem::take(&mut self.needs_connection) {
+            transacted(operation, Box::pin(self.change_connection(handle)).await)?;
+        }
         transacted(operation, self.all_statements(handle).await)
     }
 
     async fn roll_back(&mut self, handle: &mut ClientHandle) -> Result<(), Failure> {
-        roll_back(&mut self.session, &mut self.is_in_transaction, handle).await
+        match &mut self.session {
+            Some(session) => roll_back(session, &mut self.is_in_transaction, handle).await,
+            None => Err(not_connected()),
+        }
     }
 
     async fn reconnect(&mut self, handle: &ClientHandle) -> Result<(), Failure> {
-        (self.session, self.ready) = connect(&self.shared, handle).await?;
-        self.is_in_transaction = false;
+        let (session, ready) = connect(&self.shared, handle).await?;
+        (self.session, self.ready) = (Some(session), ready);
+        (self.is_in_transaction, self.is_used) = (false, false);
         Ok(())
     }
 
@@ -390,10 +431,12 @@ impl WorkloadClient for SqlClient {
     }
 
     fn take_traffic(&mut self) -> Traffic {
-        self.session.take_traffic()
+        self.session.as_mut().map(Session::take_traffic).unwrap_or_default()
     }
 
     async fn close(self) {
-        self.session.close().await;
+        if let Some(session) = self.session {
+            session.close().await;
+        }
     }
 }

@@ -24,6 +24,6 @@ mod pgbench_tests;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use client::SqlLoad;
+pub(crate) use client::{LoadOptions, SqlLoad};
 pub(crate) use mix::Mix;
 pub(crate) use workload::SqlWorkload;

@@ -235,3 +235,23 @@ fn a_bound_on_tries_gives_up_transactions_that_conflict() {
     drop(system);
     TestSystem::postgres_server().drop_database("dyno_tries");
 }
+
+#[test]
+fn each_transaction_may_have_a_connection_of_its_own() {
+    let system = TestSystem::postgres("dyno_reconnect");
+    system.run("CREATE TABLE seen (client INTEGER, process INTEGER)");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("each.sql");
+    std::fs::write(&file, "INSERT INTO seen VALUES (:client_id, pg_backend_pid());").unwrap();
+    for (options, connections) in [("", 2), ("reconnect = true", 40)] {
+        let load = try_workload(file.to_str().unwrap(), options, Path::new("/")).unwrap();
+        system.run("TRUNCATE seen");
+        let trial = system.trial(&*load, 2, 40);
+        assert_eq!(trial.tally.failed_transactions, 0);
+        assert_eq!(trial.counts(), [("each", 40)]);
+        assert_eq!(system.integer("SELECT COUNT(DISTINCT process) FROM seen"), connections);
+        assert_eq!(system.integer("SELECT COUNT(DISTINCT client) FROM seen"), 2);
+    }
+    drop(system);
+    TestSystem::postgres_server().drop_database("dyno_reconnect");
+}

@@ -4,19 +4,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use driver::{Datum, Isolation};
+use driver::Datum;
 use engine::Load;
 use measure::Failure;
 use plan::declared::{OptionList, Texts, texts};
 use plan::{Existing, Files, OptionReader, Options, Problem};
 
-use super::client::SqlLoad;
+use super::client::{LoadOptions, SqlLoad};
 use super::mix::{Mix, new_slots, refuse_namesakes};
 use super::script::{ParseContext, read};
 use super::section::{Script, Setup, Slots};
 use crate::expression::{Cell, Expression, Scope, parse};
 use crate::parallel::{interrupted, on_session, run_all, unsuitable};
-use crate::policy::{ErrorPolicy, IGNORE_ERRORS, MAX_TRIES, TRANSIENT_ERRORS};
+use crate::policy::{ErrorPolicy, IGNORE_ERRORS, MAX_TRIES, RECONNECT, TRANSIENT_ERRORS};
 use crate::removal;
 use crate::session::{ISOLATION, check_isolation};
 use crate::shared::SharedLoad;
@@ -35,8 +35,7 @@ pub(crate) struct SqlWorkload {
     prepare: Vec<Setup>,
     verify: Vec<Setup>,
     cleanup: Vec<Setup>,
-    isolation: Option<Isolation>,
-    errors: ErrorPolicy,
+    load: LoadOptions,
     /// Variables of the plan that no file uses.
     unused: Vec<String>,
     /// Systems on which this process ran the `\prepare` sections.
@@ -51,7 +50,7 @@ struct FileName<'a> {
 
 impl SqlWorkload {
     pub(crate) const OPTIONS: OptionList =
-        &[&VARIABLES, &ISOLATION, &TRANSIENT_ERRORS, &MAX_TRIES, &IGNORE_ERRORS];
+        &[&VARIABLES, &ISOLATION, &TRANSIENT_ERRORS, &MAX_TRIES, &RECONNECT, &IGNORE_ERRORS];
 
     /// Reads the files that `kind` names, separated by commas, each with an optional `@weight`.
     ///
@@ -60,16 +59,18 @@ impl SqlWorkload {
     pub(crate) fn read(kind: &str, files: &Files, options: &Options) -> Result<Self, Vec<Problem>> {
         let mut reader = options.reader();
         let given = variables(&mut reader);
-        let isolation = ISOLATION.read(&mut reader);
-        let errors = ErrorPolicy::read_with_tries(&mut reader);
+        let load = LoadOptions {
+            isolation: ISOLATION.read(&mut reader),
+            errors: ErrorPolicy::read_with_tries(&mut reader),
+            reconnects: RECONNECT.read(&mut reader),
+        };
         let mut workload = Self {
             kind: kind.to_owned(),
             shared: Arc::new(Mix::default()),
             prepare: Vec::new(),
             verify: Vec::new(),
             cleanup: Vec::new(),
-            isolation,
-            errors,
+            load,
             unused: Vec::new(),
             prepared: Mutex::default(),
         };
@@ -286,7 +287,7 @@ impl Workload for SqlWorkload {
     /// call runs `\cleanup` first too.
     fn prepare(&self, context: &WorkloadContext<'_>) -> Result<(), Failure> {
         use plan::Existing::{Match, Refuse, Replace, Reuse};
-        check_isolation(context.target, self.isolation)?;
+        check_isolation(context.target, self.load.isolation)?;
         if let Some(unused) = self.unused_variables() {
             context.progress.note(unused);
         }
@@ -351,7 +352,7 @@ impl Workload for SqlWorkload {
 
     fn load(&self, context: &WorkloadContext<'_>) -> Box<dyn Load> {
         let mix = Arc::clone(&self.shared);
-        Box::new(SharedLoad::new(SqlLoad::new(context, mix, self.isolation, &self.errors)))
+        Box::new(SharedLoad::new(SqlLoad::new(context, mix, &self.load)))
     }
 }
 
