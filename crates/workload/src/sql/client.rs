@@ -377,8 +377,10 @@ async fn execute(
 impl WorkloadClient for SqlClient {
     /// Chooses a transaction and computes its variables.
     async fn ask(&mut self, statement: &str) {
-        // A failure is seen by the next transaction.
-        let _ = self.session.run(statement).await;
+        // A failure is seen by the next transaction; with a connection for each, there is none now.
+        if let Some(session) = &mut self.session {
+            let _ = session.run(statement).await;
+        }
     }
 
     fn draw(&mut self) {

@@ -3,7 +3,7 @@
 use jiff::SignedDuration;
 use measure::{
     Disposition, ErrorClass, ErrorKey, Failure, Interval, Operation, OperationId, OperationKind,
-    Outage, Phase, QueryCounts, Tally,
+    Outage, Phase, QueryCounts, ServerCount, Tally,
 };
 use record::{
     ClientRecord, Counted, CrossCheck, Identity, LoadRecord, PhaseRecord, TrialEnd, TrialHeader,
@@ -70,7 +70,7 @@ fn trial(index: usize) -> TrialRecord {
         clients: vec![ClientRecord { events: SECONDS, failure: None }; 2],
         cross_check: Some(CrossCheck::Counted(Counted {
             by_dyno: counts,
-            by_server: counts,
+            by_server: ServerCount::Statements(counts),
             row_lock_ns: None,
             counters: vec![("Com_select".to_owned(), counts.read)],
         })),
@@ -118,9 +118,14 @@ impl Case {
         self
     }
 
+    fn by_server(&mut self) -> &mut QueryCounts {
+        let ServerCount::Statements(counts) = &mut self.counted().by_server else { panic!() };
+        counts
+    }
+
     /// The server counted this many more than dyno.
     fn server_counted(&mut self, more: i64) {
-        let read = &mut self.counted().by_server.read;
+        let read = &mut self.by_server().read;
         *read = read.checked_add_signed(more).unwrap();
     }
 
@@ -226,7 +231,7 @@ const CHANGES: &[Change] = &[
     (
         "the soak's own statements",
         |it| {
-            it.counted().by_server.other += 3;
+            it.by_server().other += 3;
             it.counted().counters.push(("Com_kill".to_owned(), 2));
             it.counted().counters.push(("Com_show_processlist".to_owned(), 1));
         },
