@@ -5,6 +5,7 @@
 //! once without being in each other's way. A place with the demand D has the share X beta D of T, and the shares of
 //! all places sum to 1 (METHODOLOGY.md, *Why*).
 
+mod busy;
 mod design;
 mod fit;
 mod matrix;

@@ -3,6 +3,7 @@
 
 use measure::{Lever, Why, WhyWindow};
 
+use super::busy::Busy;
 use super::fit::{Estimate, Row, fit};
 use super::matrix::{inverse, times};
 use crate::moments::standard_deviation;
@@ -359,28 +360,6 @@ fn waits(cycle: &[&WhyWindow], lever: Lever, waited: fn(&WhyWindow) -> u64) -> W
         ns: sum.ns + waited(window),
         transactions: sum.transactions + window.transactions + window.failed,
     })
-}
-
-/// Cores that were busy.
-struct Busy {
-    client: f64,
-    server: Option<f64>,
-    others: Option<f64>,
-}
-
-impl Busy {
-    fn of(windows: &[&WhyWindow]) -> Self {
-        let busy = |used: fn(&WhyWindow) -> Option<u64>| -> Option<f64> {
-            let all: u64 = windows.iter().map(|window| used(window)).sum::<Option<u64>>()?;
-            let length: u64 = windows.iter().map(|window| window.cpu_clock_ns).sum();
-            Some(all as f64 / length.max(1) as f64)
-        };
-        let client = busy(|window| Some(window.client_cpu_ns)).unwrap_or(0.0);
-        let server = busy(|window| window.server_cpu_ns);
-        let others = busy(|window| window.host_cpu_ns).zip(server);
-        let others = others.map(|(all, server)| (all - client - server).max(0.0));
-        Self { client, server, others }
-    }
 }
 
 /// The places that were reached, each by a lever of its own. A lever may put time at several places: their betas together
