@@ -124,6 +124,7 @@ fn build(arguments: &Arguments, interrupt: &Interrupt) -> anyhow::Result<Facts> 
     };
     let floors = [
         ("floor", "mysql_floor"),
+        ("postgres-floor", "postgres_floor"),
         ("rpc-client", "rpc_floor_client"),
         ("rpc-server", "rpc_floor_server"),
     ];

@@ -56,6 +56,7 @@ pub(super) enum ServerKind {
     #[default]
     None,
     Mariadb,
+    Postgres,
     Tidb,
     /// The bare loop in C.
     Floor,
@@ -171,7 +172,16 @@ mod tests {
     #[test]
     fn every_command_knows_all_of_its_names() {
         let parts = Parts::read().unwrap();
-        let programs = ["dyno", "floor", "rpc-client", "go-ycsb", "go-tpc", "trpc-client", "ghz"];
+        let programs = [
+            "dyno",
+            "floor",
+            "postgres-floor",
+            "rpc-client",
+            "go-ycsb",
+            "go-tpc",
+            "trpc-client",
+            "ghz",
+        ];
         let of_server = ["url", "port", "password", "user", "database", "floor_user", "address"];
         let others = ["scratch", "grpc_body"];
         let mut all = facts_of_load(800, 2.5);

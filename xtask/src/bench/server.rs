@@ -1,21 +1,20 @@
 //! The server that all contestants load, and its counters.
 
-use std::fs;
+use std::fs::{self, Permissions};
 use std::io::Read;
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
 use driver::LoginSources;
-use driver::mysql::Url;
-use driver::{Datum, Target};
+use driver::{Datum, Target, mysql, postgres};
 use measure::Series;
 use system::go_echo::EchoServer;
-use system::mariadb::{DATABASE, USER};
 use system::watch::read_page;
-use system::{Daemon, mariadb, tidb};
+use system::{Daemon, mariadb, postgres as managed_postgres, tidb};
 use tempfile::TempDir;
 
 use super::Bench;
@@ -25,6 +24,9 @@ use crate::{servers, sql};
 
 /// The account of the floor, which does not support passwords: it may only read.
 const FLOOR_USER: &str = "floor";
+/// Everybody logs in by a password, but the floor.
+const POSTGRES_RULES: &str =
+    "host all floor 127.0.0.1/32 trust\nhost all all 127.0.0.1/32 scram-sha-256\n";
 /// How long a page of metrics may take.
 const PAGE_BOUND: Duration = Duration::from_secs(5);
 /// Time between two looks whether a server has started, and how many there are.
@@ -45,7 +47,7 @@ enum Running {
     Sql {
         daemon: Daemon,
         target: Target,
-        is_tidb: bool,
+        kind: ServerKind,
     },
     /// A program that answers calls, and where it tells how many requests it has received.
     Calls {
@@ -72,12 +74,26 @@ impl Server {
             ServerKind::Mariadb => {
                 let cpus = cpus.map(mariadb::parse_cpus).transpose().map_err(|why| anyhow!(why))?;
                 let settings = mariadb::Settings { cpus, ..mariadb::Settings::default() };
-                Self::of_sql(mariadb::start(settings, scratch.path())?, false, scratch)
+                Self::of_sql(mariadb::start(settings, scratch.path())?, part.server, scratch)
+            }
+            ServerKind::Postgres => {
+                let cpus = cpus.map(mariadb::parse_cpus).transpose().map_err(|why| anyhow!(why))?;
+                let rules = scratch.path().join("hba");
+                fs::write(&rules, POSTGRES_RULES)?;
+                fs::set_permissions(scratch.path(), Permissions::from_mode(0o755))?;
+                let settings = vec![
+                    // It counts each execution at once; the server's own counts are a second late.
+                    "shared_preload_libraries=pg_stat_statements".to_owned(),
+                    format!("hba_file={}", path(&rules)),
+                ];
+                let settings = managed_postgres::Settings { cpus, settings, ..Default::default() };
+                let daemon = managed_postgres::start(settings, scratch.path())?;
+                Self::of_sql(daemon, part.server, scratch)
             }
             ServerKind::Tidb => {
                 let settings = tidb::Settings::default();
                 let program = servers::tidb(interrupt)?;
-                Self::of_sql(tidb::start(program, settings, scratch.path())?, true, scratch)
+                Self::of_sql(tidb::start(program, settings, scratch.path())?, part.server, scratch)
             }
             ServerKind::Floor => Self::floor(bench, cpus, scratch),
             ServerKind::Trpc => Self::echo(bench, EchoServer::Trpc, cpus, scratch),
@@ -85,13 +101,34 @@ impl Server {
         }
     }
 
-    fn of_sql(daemon: Daemon, is_tidb: bool, scratch: TempDir) -> anyhow::Result<Self> {
-        let config = Url::parse(&daemon.url())?.resolve(&LoginSources::default())?;
-        let (port, target) = (daemon.port(), Target::mysql(config));
-        let server = Self { running: Running::Sql { daemon, target, is_tidb }, port, scratch };
+    fn of_sql(daemon: Daemon, kind: ServerKind, scratch: TempDir) -> anyhow::Result<Self> {
+        let (url, sources) = (daemon.url(), LoginSources::default());
+        let target = match kind {
+            ServerKind::Postgres => {
+                Target::postgres(postgres::Url::parse(&url)?.resolve(&sources)?)
+            }
+            _ => Target::mysql(mysql::Url::parse(&url)?.resolve(&sources)?),
+        };
+        let port = daemon.port();
+        let server = Self { running: Running::Sql { daemon, target, kind }, port, scratch };
         server.rows(&format!("CREATE USER {FLOOR_USER}"))?;
-        server.rows(&format!("GRANT SELECT ON {DATABASE}.* TO {FLOOR_USER}"))?;
+        let (reads, more) = match kind {
+            ServerKind::Postgres => {
+                ("pg_read_all_data".to_owned(), "CREATE EXTENSION pg_stat_statements")
+            }
+            _ => (format!("SELECT ON {}.*", server.login().1), "SELECT 1"),
+        };
+        server.rows(&format!("GRANT {reads} TO {FLOOR_USER}"))?;
+        server.rows(more)?;
         Ok(server)
+    }
+
+    /// User and database of the server's login.
+    fn login(&self) -> (&'static str, &'static str) {
+        match &self.running {
+            Running::Sql { kind: ServerKind::Postgres, .. } => ("postgres", "postgres"),
+            _ => (mariadb::USER, mariadb::DATABASE),
+        }
     }
 
     fn floor(bench: &Bench, cpus: Option<&str>, scratch: TempDir) -> anyhow::Result<Self> {
@@ -135,8 +172,8 @@ impl Server {
             ("url", url),
             ("port", self.port.to_string()),
             ("password", password),
-            ("user", USER.to_owned()),
-            ("database", DATABASE.to_owned()),
+            ("user", self.login().0.to_owned()),
+            ("database", self.login().1.to_owned()),
             ("floor_user", FLOOR_USER.to_owned()),
             ("address", format!("127.0.0.1:{}", self.port)),
             ("scratch", path(self.scratch())),
@@ -161,10 +198,13 @@ impl Server {
         match &self.running {
             Running::Calls { counter, .. } => counter.requests(),
             // TiDB has no such status variable; its page of metrics counts commands.
-            Running::Sql { daemon, is_tidb: true, .. } => {
+            Running::Sql { daemon, kind: ServerKind::Tidb, .. } => {
                 let page = format!("http://127.0.0.1:{}/metrics", daemon.status_port());
                 let counted = counted_by(&page, "tidb_server_query_total");
                 daemon.exited().map_or(counted, |why| Err(anyhow!(why)))
+            }
+            Running::Sql { kind: ServerKind::Postgres, .. } => {
+                self.number("SELECT coalesce(sum(calls), 0)::bigint FROM pg_stat_statements")
             }
             Running::Sql { .. } => self.status(&["Com_stmt_execute"]),
         }
@@ -190,9 +230,14 @@ impl Server {
 
     /// The number of rows of a table.
     pub(super) fn count(&self, table: &str) -> anyhow::Result<u64> {
-        let rows = self.rows(&format!("SELECT COUNT(*) FROM {DATABASE}.{table}"))?;
+        // In PostgreSQL a table is in a schema of the database.
+        self.number(&format!("SELECT COUNT(*) FROM {table}"))
+    }
+
+    fn number(&self, statement: &str) -> anyhow::Result<u64> {
+        let rows = self.rows(statement)?;
         let cell = rows.first().and_then(|row| row.first());
-        cell.and_then(sql::number).with_context(|| format!("{table} has no count: {rows:?}"))
+        cell.and_then(sql::number).with_context(|| format!("{statement} has no number: {rows:?}"))
     }
 
     fn rows(&self, statement: &str) -> anyhow::Result<Vec<Vec<Datum>>> {
