@@ -76,7 +76,7 @@ pub(crate) fn json(trial: &Trial<'_>) -> Value {
             let dyno = counted.by_dyno;
             let server = match counted.by_server {
                 ServerCount::Statements(server) => server,
-                ServerCount::Transactions(counts) => return transactions(dyno, counts, counters),
+                ServerCount::Transactions(counts) => return transactions(dyno, counts, &counters),
             };
             json!({
                 "statements_by_dyno": dyno.total(),
@@ -93,7 +93,7 @@ pub(crate) fn json(trial: &Trial<'_>) -> Value {
 fn transactions(
     dyno: QueryCounts,
     counts: TransactionCounts,
-    counters: serde_json::Map<String, Value>,
+    counters: &serde_json::Map<String, Value>,
 ) -> Value {
     json!({
         "statements_by_dyno": dyno.total(),

@@ -109,8 +109,7 @@ pub(crate) fn run(
             listener,
         );
         kept.idle_round_trips = idle.unwrap_or_default();
-        kept.generators = others.as_ref().map(|_| KnownGenerators::default());
-        kept.check.before_sessions(others.is_some());
+        kept.before_sessions(others.is_some());
         let outcome = match (before, others) {
             (Ok(()), None) => engine::offer(&offer, load.as_ref(), stop, &mut kept),
             (Ok(()), Some((processes, shared))) => offer_elsewhere(
@@ -275,6 +274,12 @@ impl<'a, 'b> TrialRecorder<'a, 'b> {
             generator: None,
             generators: None,
         }
+    }
+
+    /// Takes what must be known before the load has sessions; it may be of generators elsewhere.
+    fn before_sessions(&mut self, load_is_elsewhere: bool) {
+        self.generators = load_is_elsewhere.then(KnownGenerators::default);
+        self.check.before_sessions(load_is_elsewhere);
     }
 
     /// Starts to watch with the load, or announces the next phase to the watch threads.

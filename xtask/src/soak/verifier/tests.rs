@@ -112,6 +112,11 @@ impl Case {
         counted
     }
 
+    fn by_server(&mut self) -> &mut QueryCounts {
+        let ServerCount::Statements(counts) = &mut self.counted().by_server else { panic!() };
+        counts
+    }
+
     fn disturbed(&mut self, disturbance: Disturbance, from_ms: i64, until_ms: i64) -> &mut Self {
         let (from, until) = (at(from_ms), at(until_ms));
         self.done.push(AppliedDisturbance { disturbance, from, until });
