@@ -1,6 +1,9 @@
 //! Trials with one weakness each, and the finding that reports it.
 
-use measure::{Disposition, Edges, OperationId, OperationKind, QueryCounts, TransactionCounts};
+use measure::{
+    Disposition, Edges, ErrorClass, ErrorKey, OperationId, OperationKind, QueryCounts,
+    TransactionCounts,
+};
 
 use super::*;
 use crate::summary::tests::{Trial, seconds_of};

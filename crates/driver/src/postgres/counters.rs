@@ -144,6 +144,7 @@ async fn await_ends(handle: &Handle, session: &mut Session) -> Result<(), Failur
     Ok(())
 }
 
+/// Of sessions of other users, a login without `pg_monitor` sees neither the kind nor the state, but the user.
 fn question(version: u32, open: &[u32]) -> String {
     let of_tables = |name: &&str| format!("(SELECT SUM({name}) FROM pg_stat_user_tables)::bigint");
     let of_database = |name: &str| format!("d.{name}");
@@ -156,8 +157,8 @@ fn question(version: u32, open: &[u32]) -> String {
          pg_is_in_recovery()::text, pg_postmaster_start_time()::text, \
          floor(extract(epoch FROM clock_timestamp() - pg_postmaster_start_time()))::bigint, \
          (SELECT setting FROM pg_settings WHERE name = 'autovacuum_naptime'), \
-         (SELECT COUNT(*) FROM pg_stat_activity a WHERE a.datid = d.datid AND a.backend_type = 'client backend' \
-         AND a.pid NOT IN ({})), {} FROM pg_stat_database d WHERE d.datname = current_database()",
+         (SELECT COUNT(*) FROM pg_stat_activity a WHERE a.datid = d.datid AND a.usesysid IS NOT NULL \
+         AND COALESCE(a.backend_type, 'client backend') = 'client backend' AND a.pid NOT IN ({})), {} FROM pg_stat_database d WHERE d.datname = current_database()",
         listed(open),
         columns.join(", ")
     )

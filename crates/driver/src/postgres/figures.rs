@@ -146,7 +146,8 @@ const HIDDEN: &str = "hidden";
 const SAMPLE: &str = "SELECT CASE WHEN state = 'active' THEN COALESCE(wait_event_type, 'CPU') \
      WHEN state LIKE 'idle in transaction%' THEN 'idle in transaction' \
      WHEN state IS NULL AND query = '<insufficient privilege>' THEN 'hidden' END, COUNT(*) \
-     FROM pg_stat_get_activity(NULL) WHERE backend_type IN ('client backend', 'parallel worker') \
+     FROM pg_stat_get_activity(NULL) WHERE usesysid IS NOT NULL \
+     AND COALESCE(backend_type, 'client backend') IN ('client backend', 'parallel worker') \
      AND datid = (SELECT oid FROM pg_database WHERE datname = current_database()) AND application_name <> 'dyno-watch' GROUP BY 1";
 
 /// What is known of a server's figures.

@@ -375,3 +375,41 @@ fn a_server_tells_its_figures_as_a_page() {
     }
     drop_database(name);
 }
+
+#[test]
+fn sessions_that_a_login_may_not_see_are_told_and_count_as_others() {
+    let (name, user) = ("dyno_hidden", "dyno_sees_little");
+    let target_of_all = own_database(name);
+    on_sessions(target(""), async move |session, _| {
+        session.run(&format!("DROP ROLE IF EXISTS {user}")).await?;
+        session.run(&format!("CREATE ROLE {user} LOGIN PASSWORD 'little'")).await
+    })
+    .unwrap();
+    let url = std::env::var("DYNO_TEST_POSTGRES").unwrap();
+    let (_, place) = url.rsplit_once('@').unwrap();
+    let (place, _) = place.rsplit_once('/').unwrap();
+    let url = Url::parse(&format!("postgresql://{user}:little@{place}/{name}")).unwrap();
+    let little = Target::postgres(url.resolve(&LoginSources::default()).unwrap());
+    let figures = ServerFigures::of(&little, 0, Duration::from_secs(10)).unwrap();
+    let (counts, remarks) = on_sessions(target_of_all, async move |_, _| {
+        let counts = counted(&little, async |session| session.run("SELECT 1").await.map(drop));
+        let mut runtime = Runtime::new(Clock::monotonic()).unwrap();
+        let handle = runtime.handle();
+        let remarks = runtime.block_on(async move {
+            let mut figures = figures;
+            figures.sample(&handle).await;
+            let remarks = figures.remarks();
+            figures.close().await;
+            remarks
+        });
+        Ok((counts, remarks.unwrap()))
+    })
+    .unwrap();
+    assert!(counts.others_connected, "{counts:?}");
+    assert!(remarks.len() == 1 && remarks[0].contains("pg_monitor"), "{remarks:?}");
+    drop_database(name);
+    on_sessions(target(""), async move |session, _| {
+        session.run(&format!("DROP ROLE {user}")).await
+    })
+    .unwrap();
+}
