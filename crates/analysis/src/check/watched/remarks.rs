@@ -11,7 +11,17 @@ pub(super) fn of<'a>(
     window: Window,
 ) -> impl Iterator<Item = Finding> + 'a {
     let remarks = kind_of(kinds, server).map_or(&[][..], |kind| &kind.remarks);
+    let window = between_answers(server, window);
     remarks.iter().filter_map(move |remark| holds(remark, server, window))
+}
+
+/// The times of the answers that belong to the edges of a window: they are asked for at an edge and come after it.
+fn between_answers(server: &Server, (from, to): Window) -> Window {
+    let after = |edge: Nanos| {
+        let at = server.answers_ns.partition_point(|answer| *answer < edge);
+        server.answers_ns.get(at).copied().unwrap_or(edge)
+    };
+    (after(from), after(to))
 }
 
 fn holds(remark: &ServerRemark, server: &Server, (from, to): Window) -> Option<Finding> {
@@ -36,9 +46,7 @@ fn holds(remark: &ServerRemark, server: &Server, (from, to): Window) -> Option<F
 
 /// How much the series of a query grew together; `None` where nothing is known of the begin.
 fn growth(query: &MetricQuery, server: &Server, (from, to): Window) -> Option<f64> {
-    // The first reading may come shortly after the begin.
-    let first = server.answers_ns.first().map_or(from, |first| from.max(*first));
-    Some(at(query, server, to)? - at(query, server, first)?)
+    Some(at(query, server, to)? - at(query, server, from)?)
 }
 
 /// The sum of the series of a query at a time.
@@ -99,6 +107,8 @@ mod tests {
         assert_eq!(finding.value("count"), Some(&Value::Count(2)));
         assert_eq!(finding.value("text"), Some(&Value::Text("it did".to_owned())));
         assert_eq!(found(test(), &server, (2 * SECOND, 3 * SECOND)), None);
+        // The answer at the end of the window comes a little later.
+        assert!(found(test(), &server, (SECOND / 2, 2 * SECOND - 1)).is_some());
         let other = RemarkTest::Grew(query("jobs").with("why", "timed"));
         assert_eq!(found(other, &server, (0, 3 * SECOND)), None);
     }
