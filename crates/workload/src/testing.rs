@@ -156,6 +156,16 @@ impl TestSystem {
     }
 
     pub(crate) fn offer(&self, load: &dyn Load, clients: usize, events: u64) -> Trial {
+        self.try_offer(load, clients, events).unwrap()
+    }
+
+    /// The same for a load that may not begin.
+    pub(crate) fn try_offer(
+        &self,
+        load: &dyn Load,
+        clients: usize,
+        events: u64,
+    ) -> Result<Trial, String> {
         let is_blocking = self.target.capabilities().is_blocking;
         let offered = OfferedLoad {
             clients,
@@ -174,8 +184,9 @@ impl TestSystem {
         };
         let names = load.operations().iter().map(|operation| operation.name.clone()).collect();
         let mut sum = Sum(Tally::new(load.operations().len()));
-        let outcome = offer(&offered, load, &self.stop, &mut sum).unwrap();
-        Trial { names, tally: sum.0, outcome }
+        let outcome = offer(&offered, load, &self.stop, &mut sum);
+        let outcome = outcome.map_err(|error| format!("{error:?}"))?;
+        Ok(Trial { names, tally: sum.0, outcome })
     }
 }
 

@@ -19,7 +19,7 @@ const PRODUCTS: &[&str] =
     &["mysql", "mariadb", "tidb", "sqlite", "postgres", "cockroach", "yugabyte", "oceanbase"];
 /// Parts of those products and related products, which would also name a product in a neutral room.
 const PARTS: &[&str] = &["tikv", "pd_", "unistore", "tiflash", "innodb"];
-const WORKLOADS: &[&str] = &["sysbench", "ycsb", "tpcc", "tpch", "oltp", "sbtest"];
+const WORKLOADS: &[&str] = &["sysbench", "ycsb", "pgbench", "tpcc", "tpch", "oltp", "sbtest"];
 const TIMES: &[&str] = &["instant::now", "systemtime::now", "clock_gettime"];
 const PRINTS: &[&str] = &["println!", "eprintln!", "print!", "eprint!"];
 const SOCKETS: &[&str] = &["use net::", "std::net", "async fn", ".await", "tcpstream"];

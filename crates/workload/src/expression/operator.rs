@@ -50,10 +50,12 @@ pub(super) fn negative(cell: &Cell) -> Result<Cell, String> {
 
 /// Whole numbers give a whole number, as in pgbench: 7 / 2 is 3. NULL gives NULL.
 pub(super) fn apply(operator: Operator, left: &Cell, right: &Cell) -> Result<Cell, String> {
-    let (left, right) = (left.read()?, right.read()?);
     if operator == Operator::Is {
-        return Ok(Cell::Bool(left == right));
+        // A text that is no number is not NULL either.
+        let same = left.read().is_ok_and(|left| right.read().is_ok_and(|right| left == right));
+        return Ok(Cell::Bool(same));
     }
+    let (left, right) = (left.read()?, right.read()?);
     if left == Cell::Null || right == Cell::Null {
         return Ok(Cell::Null);
     }

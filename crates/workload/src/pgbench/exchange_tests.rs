@@ -59,6 +59,7 @@ fn tables_are_those_of_pgbench_byte_for_byte() {
         pgbench("dyno_pgbench_their", &format!("-i -q {arguments}"));
         let workload = workload("pgbench", options);
         workload.prepare(&ours.context()).unwrap();
+        workload.verify(&ours.context()).unwrap();
         assert_eq!(catalogue(&ours), catalogue(&theirs), "{arguments}");
         let (our, their) = (rows("dyno_pgbench_our"), rows("dyno_pgbench_their"));
         assert!(our.len() > 9_000_000 && our == their, "{arguments}: rows differ");

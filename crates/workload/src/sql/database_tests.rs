@@ -228,3 +228,55 @@ fn a_variable_that_no_file_uses_is_accepted_with_a_note() {
     let workload = of_files("b.sql", "variables = { x = 2 }", &files);
     assert_eq!(workload.describe(), "b.sql: transaction b");
 }
+
+/// A script that uses what its statements read.
+const READS: &str = "
+\\prepare
+CREATE TABLE goods (id INTEGER NOT NULL PRIMARY KEY, stock INTEGER NOT NULL, note VARCHAR(9), half DOUBLE PRECISION);
+INSERT INTO goods VALUES (1, 100, 'a''b', 0.5), (2, 100, NULL, 0.5);
+CREATE TABLE seen (stock INTEGER, note VARCHAR(9), half DOUBLE PRECISION, kind INTEGER);
+\\cleanup
+DROP TABLE seen;
+DROP TABLE goods;
+\\transaction sell
+\\set id random(1, 2)
+BEGIN;
+UPDATE goods SET stock = stock - 1 WHERE id = :id;
+SELECT stock, note AS the_note, half FROM goods WHERE id = :id \\gset
+\\if :stock < 90 and :half = 0.5
+\\set kind case when :the_note is null then 1 else 2 end
+INSERT INTO seen VALUES (:stock, :the_note, :half, :kind);
+\\endif
+COMMIT;
+";
+
+fn results_are_used(test_system: &TestSystem) {
+    let reads = of_files("reads.sql", "", &[("reads.sql", READS)]);
+    reads.prepare(&test_system.context()).unwrap();
+    let trial = test_system.trial(&*reads, 3, 120);
+    assert_eq!(trial.counts()[0], ("sell", 120));
+    let sold = test_system.integer("SELECT 200 - SUM(stock) FROM goods");
+    assert_eq!(sold, 120);
+    assert_eq!(
+        test_system.integer("SELECT COUNT(*) FROM seen"),
+        120 - 2 * 10,
+        "all but ten of each"
+    );
+    let wrong = "SELECT COUNT(*) FROM seen WHERE half <> 0.5 OR stock >= 90 \
+                 OR kind <> CASE WHEN note IS NULL THEN 1 ELSE 2 END";
+    assert_eq!(test_system.integer(wrong), 0);
+    assert_eq!(test_system.integer("SELECT COUNT(DISTINCT kind) FROM seen"), 2);
+    let lost = of_files("lost.sql", "", &[("lost.sql", "SELECT 1 AS a \\gset\nSELECT :b;")]);
+    let load = lost.load(&test_system.context());
+    let refused = test_system.try_offer(&*load, 1, 1).err().unwrap();
+    let told = "lost.sql:2: variable `b` is not set before it is used; lost.sql:1 gives a";
+    assert!(refused.contains(told), "{refused}");
+}
+
+#[test]
+fn results_of_statements_become_variables() {
+    results_are_used(&TestSystem::sqlite());
+    let test_system = TestSystem::mysql("dyno_results");
+    results_are_used(&test_system);
+    test_system.drop_database("dyno_results");
+}
