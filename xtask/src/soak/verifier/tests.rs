@@ -123,11 +123,6 @@ impl Case {
         self
     }
 
-    fn by_server(&mut self) -> &mut QueryCounts {
-        let ServerCount::Statements(counts) = &mut self.counted().by_server else { panic!() };
-        counts
-    }
-
     /// The server counted this many more than dyno.
     fn server_counted(&mut self, more: i64) {
         let read = &mut self.by_server().read;
