@@ -5,11 +5,17 @@ use std::time::Duration;
 use crate::value::Value;
 use crate::{OptionReader, Options, Problem};
 
+/// The fewest windows of an experiment that decides something.
+const WINDOWS_MIN: u32 = 7 * 16;
+
 /// The experiment after the measured load of a trial.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WhyPlan {
     /// The experiment ends when it is decided, and after so long at the latest.
     pub at_most: Duration,
+    /// How long a slow-down stays as it is, at least; `None` for as short as the load allows. A system that remembers for
+    /// longer than that answers otherwise to what lasts.
+    pub window: Option<Duration>,
     pub toggle: Option<Toggle>,
 }
 
@@ -23,7 +29,7 @@ pub struct Toggle {
 
 impl Default for WhyPlan {
     fn default() -> Self {
-        Self { at_most: Duration::from_secs(120), toggle: None }
+        Self { at_most: Duration::from_secs(120), window: None, toggle: None }
     }
 }
 
@@ -35,16 +41,25 @@ pub(crate) fn read(reader: &mut OptionReader<'_>, problems: &mut Vec<Problem>) -
     };
     let mut own = table.reader();
     let at_most = own.duration("at_most", default.at_most);
+    let window = own.duration_given("window");
     let mut toggles = own.tables("toggle").into_iter();
     let toggle = toggles.next().and_then(|it| toggle(&it, problems));
     if toggles.next().is_some() {
         let help = "two costs that are taken away have two plans, or two runs of one";
         own.reject("toggle", "an experiment has one toggle", help);
     }
-    let plan = WhyPlan { at_most, toggle };
+    let plan = WhyPlan { at_most, window, toggle };
     if plan.at_most < Duration::from_secs(10) {
         let help = "a few seconds decide nothing: give it 30s or more";
         own.reject("at_most", "`at_most` of `why` is too short", help);
+    }
+    if let Some(least) = window.map(|window| window * WINDOWS_MIN)
+        && least > plan.at_most
+    {
+        let help = format!(
+            "verdicts take 6 cycles of 16 windows, and one before them: at_most = \"{least:?}\""
+        );
+        own.reject("window", "`window` of `why` is too long for `at_most`", help);
     }
     problems.extend(own.finish().err().unwrap_or_default());
     Some(plan)
@@ -102,7 +117,9 @@ mod tests {
         assert_eq!(parse("why = true").unwrap(), Some(WhyPlan::default()));
         let given = parse("why = { at_most = \"5m\" }").unwrap();
         let at_most = Duration::from_secs(300);
-        assert_eq!(given, Some(WhyPlan { at_most, toggle: None }));
+        assert_eq!(given, Some(WhyPlan { at_most, ..WhyPlan::default() }));
+        let given = parse("why = { at_most = \"10m\", window = \"5s\" }").unwrap().unwrap();
+        assert_eq!(given.window, Some(Duration::from_secs(5)));
         let text = "[[why.toggle]]\non = \"SET GLOBAL x = 2\"\noff = [\"SET GLOBAL x = 1\"]";
         let toggle = parse_last(text).unwrap().unwrap().toggle.unwrap();
         assert_eq!(toggle.name, "SET GLOBAL x = 2");
@@ -113,6 +130,7 @@ mod tests {
     fn values_that_decide_nothing_are_refused() {
         for (text, expected) in [
             ("why = { at_most = \"2s\" }", "too short"),
+            ("why = { window = \"2s\" }", "too long"),
             ("why = { until = 3 }", "until"),
             ("why = 3", "why"),
         ] {

@@ -30,6 +30,8 @@ use crate::{Event, Experiment, RunListener, offer, trial_load};
 /// many times their mean length, and at least as long as this.
 const LEFT_OUT_MIN: Duration = Duration::from_millis(20);
 const LEFT_OUT_TIMES: f64 = 3.0;
+/// It is at least one of so many parts of the shortest window.
+const LEFT_OUT_PART: u32 = 10;
 /// The same where statements of a toggle have to be answered in it.
 const LEFT_OUT_WITH_TOGGLE: Duration = Duration::from_millis(50);
 /// A window has at least so many transactions.
@@ -66,7 +68,8 @@ pub(crate) fn measure(
         bail!("the system is simulated");
     }
     let left_out = if plan.toggle.is_some() { LEFT_OUT_WITH_TOGGLE } else { LEFT_OUT_MIN };
-    let window = Window::of(ns, trial.clients, left_out)?;
+    let least = plan.window.unwrap_or(WINDOW_MIN);
+    let window = Window::of(ns, trial.clients, (left_out, least))?;
     let mut sizes = Sizes::first(ns, trial.clients);
     let asking = OnceCell::new();
     let asking = || asking.get_or_init(|| Asking::measure(test_bed)).as_ref();
@@ -150,15 +153,17 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    /// For transactions that so many clients end every `ns`, without `left_out` at the begin or more.
-    fn of(ns: f64, clients: usize, left_out: Duration) -> Result<Self> {
+    /// For transactions that so many clients end every `ns`, without `left_out` at the begin or more, and as long as `least`
+    /// at least.
+    fn of(ns: f64, clients: usize, (left_out, least): (Duration, Duration)) -> Result<Self> {
         let response = Duration::from_nanos((ns * clients as f64) as u64);
-        let part = response.mul_f64(LEFT_OUT_TIMES).max(left_out);
+        let part = response.mul_f64(LEFT_OUT_TIMES).max(left_out).max(least / LEFT_OUT_PART);
         let enough = Duration::from_nanos((ns * TRANSACTIONS_MIN) as u64);
-        let window = WINDOW_MIN.max(response * 15).max(enough);
-        if window > WINDOW_MAX {
+        let needed = (response * 15).max(enough);
+        let window = least.max(needed);
+        if needed > WINDOW_MAX {
             bail!(
-                "its transactions are too slow: a window with 15 response times and 50 transactions would last {window:?}"
+                "its transactions are too slow: a window with 15 response times and 50 transactions would last {needed:?}"
             );
         }
         let parts = (window.as_secs_f64() / part.as_secs_f64()).ceil() as u32 + 1;
