@@ -153,6 +153,11 @@ pub(crate) struct OutputArgs {
     #[arg(long, value_name = "AT_MOST", num_args = 0..=1, require_equals = true, default_missing_value = "120s")]
     #[arg(help_heading = STOP)]
     pub(crate) why: Option<String>,
+    /// Fail (exit code 1) when a figure of a load is beyond a bound, such as `p99 > 10ms`, `errors > 0.1%` or
+    /// `throughput < 1000`, or is not known; may be repeated. In place of the plan's `fail_if`.
+    #[arg(long, value_name = "BOUND")]
+    #[arg(help_heading = OUTPUT, hide_short_help = true)]
+    pub(crate) fail_if: Vec<String>,
     /// Fail (exit code 1) when a trial is doubtful or invalid, after everything was measured and written.
     #[arg(long)]
     #[arg(help_heading = OUTPUT, hide_short_help = true)]

@@ -12,6 +12,7 @@ mod cpus;
 pub mod declared;
 mod ending;
 mod enough_rounds;
+mod fail_if;
 mod files;
 #[doc(hidden)]
 #[cfg(test)]
@@ -54,6 +55,7 @@ pub use ending::{
     PRECISE_INTERVALS_MIN, PreciseFigure, PrecisionPlan, STEADY_INTERVALS_MIN, SteadyPlan,
 };
 pub use enough_rounds::{RoundsGoal, RoundsPlan};
+pub use fail_if::{Beyond, FAIL_IF_MAX, FailFigure, FailIf};
 pub use files::{FileContents, Files};
 pub use generators::{OnGeneratorLoss, generator_names};
 pub use options::{Line, Options};

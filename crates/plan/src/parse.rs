@@ -9,14 +9,15 @@ use crate::bounds;
 use crate::conflicts;
 use crate::ending::{self, PRECISE_TIME_DEFAULT};
 use crate::enough_rounds;
+use crate::fail_if;
 use crate::generators::{self, Generators};
 use crate::parts::{self, Part, Role};
 use crate::source::bad_name;
 use crate::variants::{self, Expanded};
 use crate::{
-    Between, EndpointPlan, Existing, Limit, LoadPlan, OpenLoop, OptionReader, Options, PhaseSql,
-    Plan, Problem, Problems, Rate, SeekPlan, Source, SystemPlan, Variant, WorkloadPlan, rate, seek,
-    show_duration, watch, windows,
+    Between, EndpointPlan, Existing, FailIf, Limit, LoadPlan, OpenLoop, OptionReader, Options,
+    PhaseSql, Plan, Problem, Problems, Rate, SeekPlan, Source, SystemPlan, Variant, WorkloadPlan,
+    rate, seek, show_duration, watch, windows,
 };
 use crate::{ceiling, why};
 
@@ -44,6 +45,7 @@ const ROOT_KEYS: &[&str] = &[
     "ceiling",
     "cleanup",
     "existing",
+    "fail_if",
     "interleave",
     "least_difference",
     "name",
@@ -144,6 +146,7 @@ fn read_plan(root: &Options, source: &Arc<Source>, problems: &mut Vec<Problem>) 
     let watch = watch::read(&mut reader, problems);
     let of_systems = systems.iter().flat_map(|system| &system.endpoints);
     let watches_hosts = of_systems.chain(&watch.endpoints).any(EndpointPlan::is_host);
+    let fail_if = fail_if::read(&mut reader);
     let plan = Plan {
         name: read_name(&mut reader, source),
         title: reader.text("title"),
@@ -154,7 +157,8 @@ fn read_plan(root: &Options, source: &Arc<Source>, problems: &mut Vec<Problem>) 
         between: reader.choice("between", Between::Keep, BETWEEN),
         existing: reader.choice("existing", Existing::Match, EXISTING),
         cleanup: reader.boolean("cleanup", false),
-        percentiles: read_percentiles(&mut reader),
+        percentiles: with_bounded(read_percentiles(&mut reader), &fail_if),
+        fail_if,
         least_difference: rounds.and_then(|it| it.margin()).unwrap_or(least_difference),
         sql: reader
             .table("sql", problems)
@@ -216,6 +220,18 @@ fn read_percentiles(reader: &mut OptionReader<'_>) -> Vec<f64> {
         let help = "write 99 for the 99th percentile; add 50 if you mean those below the first";
         reader.reject("percentiles", message, help);
     }
+    percentiles
+}
+
+/// The percentiles, and those that the run can fail by: what decides is in every report.
+fn with_bounded(mut percentiles: Vec<f64>, fail_if: &[FailIf]) -> Vec<f64> {
+    for percent in fail_if.iter().filter_map(FailIf::percentile) {
+        if !percentiles.contains(&percent) {
+            percentiles.push(percent);
+        }
+    }
+    percentiles.sort_by(f64::total_cmp);
+    percentiles.truncate(PERCENTILES_MAX);
     percentiles
 }
 

@@ -79,27 +79,59 @@ impl Bound {
         let wrong = |why: &str| Err(format!("`{}` is not a bound: {why}", text.trim()));
         let Some((name, limit)) = text.split_once('<') else { return wrong("it has no `<`") };
         let limit = limit.strip_prefix('=').unwrap_or(limit).trim();
-        let figure = match name.trim() {
-            "mean" => BoundFigure::Mean,
-            "max" => BoundFigure::Max,
-            "errors" => BoundFigure::Errors,
+        let figure = match BoundFigure::parse(name.trim()) {
+            Ok(figure) => figure,
+            Err(why) => return wrong(why.unwrap_or("no figure has that name")),
+        };
+        match figure.limit(limit) {
+            Ok(most) if most > 0.0 => Ok(Self { figure, most }),
+            Ok(_) => wrong("nothing is below 0"),
+            Err(why) => wrong(why),
+        }
+    }
+}
+
+impl BoundFigure {
+    /// A figure by its name in a bound.
+    ///
+    /// # Errors
+    /// Why a percentile is none; `None` when no figure has that name.
+    pub(crate) fn parse(name: &str) -> Result<Self, Option<&'static str>> {
+        match name {
+            "mean" => Ok(Self::Mean),
+            "max" => Ok(Self::Max),
+            "errors" => Ok(Self::Errors),
             name => match name.strip_prefix('p').and_then(|percent| percent.parse::<f64>().ok()) {
-                Some(percent) if percent > 0.0 && percent < 100.0 => {
-                    BoundFigure::Percentile(percent)
-                }
-                Some(_) => return wrong("a percentile is above 0 and below 100"),
-                None => return wrong("no figure has that name"),
+                Some(percent) if percent > 0.0 && percent < 100.0 => Ok(Self::Percentile(percent)),
+                Some(_) => Err(Some("a percentile is above 0 and below 100")),
+                None => Err(None),
             },
-        };
-        let most = match figure {
-            BoundFigure::Errors => parse_part(limit).filter(|part| *part <= 1.0),
-            _ => parse_duration(limit).map(|time| time.as_nanos() as f64),
-        };
-        match (most, figure) {
-            (Some(most), _) if most > 0.0 => Ok(Self { figure, most }),
-            (Some(_), _) => wrong("nothing is below 0"),
-            (None, BoundFigure::Errors) => wrong("errors are a part of all, such as 0.1%"),
-            (None, _) => wrong("a latency has a unit, such as 10ms"),
+        }
+    }
+
+    /// Its limit: ns, or a part of 1 for errors.
+    ///
+    /// # Errors
+    /// What its limits look like.
+    pub(crate) fn limit(self, text: &str) -> Result<f64, &'static str> {
+        match self {
+            Self::Errors => parse_part(text)
+                .filter(|part| *part <= 1.0)
+                .ok_or("errors are a part of all, such as 0.1%"),
+            _ => parse_duration(text)
+                .map(|time| time.as_nanos() as f64)
+                .ok_or("a latency has a unit, such as 10ms"),
+        }
+    }
+}
+
+impl fmt::Display for BoundFigure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Percentile(percent) => write!(f, "p{percent}"),
+            Self::Mean => f.write_str("mean"),
+            Self::Max => f.write_str("max"),
+            Self::Errors => f.write_str("errors"),
         }
     }
 }
@@ -107,12 +139,10 @@ impl Bound {
 /// As a plan writes it.
 impl fmt::Display for Bound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let time = || show_duration(Duration::from_nanos(self.most as u64));
+        write!(f, "{} < ", self.figure)?;
         match self.figure {
-            BoundFigure::Percentile(percent) => write!(f, "p{percent} < {}", time()),
-            BoundFigure::Mean => write!(f, "mean < {}", time()),
-            BoundFigure::Max => write!(f, "max < {}", time()),
-            BoundFigure::Errors => write!(f, "errors < {}%", (self.most * 1e8).round() / 1e6),
+            BoundFigure::Errors => write!(f, "{}%", (self.most * 1e8).round() / 1e6),
+            _ => f.write_str(&show_duration(Duration::from_nanos(self.most as u64))),
         }
     }
 }

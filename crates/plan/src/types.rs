@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::rounds::balanced_rounds;
 use crate::{
-    Bounds, CeilingPlan, CpuList, EndpointPlan, OnGeneratorLoss, OpenLoop, Options, Place,
+    Bounds, CeilingPlan, CpuList, EndpointPlan, FailIf, OnGeneratorLoss, OpenLoop, Options, Place,
     PrecisionPlan, Rate, RoundsPlan, SeekPlan, SeekTrial, Shuffle, Source, SteadyPlan, WatchPlan,
     WhyPlan,
 };
@@ -35,6 +35,8 @@ pub struct Plan {
     pub cleanup: bool,
     /// Percentiles in tables, 0 to 100, ascending.
     pub percentiles: Vec<f64>,
+    /// The bounds at which the run fails, at each of its loads.
+    pub fail_if: Vec<FailIf>,
     /// The least relative difference between variants that matters.
     pub least_difference: f64,
     /// Statements to run around phases, on every system.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use measure::{ProbeFacts, RoundsRule, SeekBound, SeekOver, SeekRange};
+use plan::FailIf;
 use serde::{Deserialize, Serialize};
 
 use crate::values::nanos;
@@ -28,6 +29,8 @@ pub struct RunHeader {
     pub environment: Environment,
     /// Percentiles in tables, 0 to 100, ascending.
     pub percentiles: Vec<f64>,
+    /// The bounds at which the run fails, at each of its loads.
+    pub fail_if: Vec<FailIf>,
     /// The least relative difference between variants that matters.
     pub least_difference: f64,
     /// The search for the highest load that keeps bounds; `None` when the loads are fixed.

@@ -174,7 +174,14 @@ impl Figure {
         }
     }
 
+    /// A figure by its key, or by its name in a plan.
     pub(crate) fn from_key(key: &str) -> Option<Self> {
+        let key = match key {
+            "throughput" => "tps",
+            "queries" => "qps",
+            "errors" => "failed",
+            _ => key,
+        };
         let others = CATALOGUE.iter().filter(|it| it.compare.is_some()).map(Self::Other);
         let plain = [Self::Throughput, Self::Queries, Self::Mean].into_iter();
         plain.chain(others).find(|figure| figure.key() == key).or_else(|| {
@@ -288,7 +295,7 @@ mod tests {
                 "failed"
             ]
         );
-        for wrong in ["p0", "p100", "p", "p-1", "pNaN", "throughput", ""] {
+        for wrong in ["p0", "p100", "p", "p-1", "pNaN", "latency", ""] {
             assert_eq!(Figure::from_key(wrong), None, "{wrong}");
         }
     }

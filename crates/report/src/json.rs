@@ -13,6 +13,7 @@ use crate::confidence;
 use crate::cross_check;
 use crate::digest::{Digest, Point, Trial};
 use crate::ending;
+use crate::fail_if;
 use crate::failures;
 use crate::figure::Figure;
 use crate::figure::catalogue::everywhere;
@@ -89,6 +90,8 @@ fn of_run(reading: &Reading<'_>) -> Map<String, Value> {
         "trials_planned": header.trials_planned,
         "environment": environment(&header.environment),
         "systems": digest.systems().into_iter().map(system).collect::<Vec<_>>(),
+        "fail_if": fail_if::json(&reading.checks),
+        "bounds_kept": reading.crossed().is_none(),
         "conclusions": conclusion::json(&reading.conclusions),
         "scalability": scaling::json(&reading.sweeps),
         "seek": seek::json(digest),

@@ -17,6 +17,7 @@ mod differences;
 mod digest;
 mod document;
 mod ending;
+mod fail_if;
 mod failures;
 mod figure;
 mod figure_list;

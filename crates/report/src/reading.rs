@@ -6,6 +6,7 @@ use record::Run;
 use crate::comparison::{self, Group, Row};
 use crate::conclusion::{self, Conclusion};
 use crate::digest::Digest;
+use crate::fail_if::{self, Check};
 use crate::run_findings;
 use crate::scaling::{self, Sweep};
 
@@ -21,6 +22,8 @@ pub struct Reading<'a> {
     pub(crate) findings: Vec<Finding>,
     /// The answers to the questions of the plan first, then what not to believe.
     pub(crate) conclusions: Vec<Conclusion>,
+    /// The bounds at which the run fails, at each load.
+    pub(crate) checks: Vec<Check>,
 }
 
 impl<'a> Reading<'a> {
@@ -33,12 +36,18 @@ impl<'a> Reading<'a> {
         findings.extend(run_findings::baseline_again(&groups));
         findings.extend(run_findings::first_windows(&digest, &groups));
         let conclusions = conclusion::drawn(&digest, &groups, &sweeps, &findings);
-        Self { digest, compared, sweeps, findings, conclusions }
+        let checks = fail_if::checks(&digest);
+        Self { digest, compared, sweeps, findings, conclusions, checks }
     }
 
     /// Every group of variants of the run.
     pub(crate) fn groups(&self) -> Vec<Group<'_, 'a>> {
         comparison::groups(&self.digest, &self.compared)
+    }
+
+    /// How many bounds of the run are crossed or not known, in a line; `None` when all are kept.
+    pub fn crossed(&self) -> Option<String> {
+        fail_if::failure(&self.checks)
     }
 
     /// Which trials are doubtful or invalid, and why, in a line; `None` when all are valid.

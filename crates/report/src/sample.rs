@@ -385,6 +385,7 @@ fn make(shape: &Shape) -> Run {
             started,
             environment: environment(),
             percentiles: vec![50.0, 95.0, 99.0, 99.9],
+            fail_if: Vec::new(),
             least_difference: plan::LEAST_DIFFERENCE,
             seek: None,
             windows: None,

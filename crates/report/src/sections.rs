@@ -14,13 +14,14 @@ use crate::plots::{bars, over_run, sought};
 use crate::reading::Reading;
 use crate::statistics::{statistics, transaction_names, usual_percentile};
 use crate::{
-    calls, ceiling, conclusion, confidence, front, generator, generators, loading, messages,
-    operations, scaling, seek, settings, tables, variance, watch, why,
+    calls, ceiling, conclusion, confidence, fail_if, front, generator, generators, loading,
+    messages, operations, scaling, seek, settings, tables, variance, watch, why,
 };
 
 /// Every section; those with nothing to say are left out.
-const ALL: [for<'d> fn(&'d Reading<'d>) -> Section<'d>; 19] = [
+const ALL: [for<'d> fn(&'d Reading<'d>) -> Section<'d>; 20] = [
     front::summary,
+    bounds,
     compared::section,
     limits,
     capacity,
@@ -81,6 +82,11 @@ fn conclusions<'d>(reading: &'d Reading<'d>) -> Section<'d> {
     let items = reading.conclusions.iter().map(item).collect();
     let list = Block::new(Weight::Summary, Content::List(items));
     Section::new("conclusions", conclusion::TITLE).folded("every answer in full").with([list])
+}
+
+/// The bounds at which the run fails.
+fn bounds<'d>(reading: &'d Reading<'d>) -> Section<'d> {
+    fail_if::section(&reading.checks)
 }
 
 /// What holds the systems back, by experiment.

@@ -11,6 +11,7 @@ use crate::comparison::Group;
 use crate::conclusion::{Code, Conclusion};
 use crate::digest::{Digest, Point};
 use crate::document::Head;
+use crate::fail_if;
 use crate::figure::Figure;
 use crate::front;
 use crate::number::{count, duration, number, percentile_name};
@@ -49,6 +50,8 @@ pub fn summary(
     let paint = Paint(has_colours);
     let lines = |text: &str| fold(&visible(text), Some(width)).trim_end().to_owned();
     let mut out = head(&crate::sections::head(reading), &lines, paint, width);
+    let bounds = bounds(reading, &lines, paint);
+    out.push_str(&bounds);
     if let Some(cause) = front::cause(&reading.digest) {
         out.push_str(&format!("\n{}\n", paint.bad(&lines(&cause))));
     } else {
@@ -56,7 +59,7 @@ pub fn summary(
         if !figures.is_empty() {
             out.push_str(&format!("\n{}", paint.rows(&visible(&figures))));
         }
-        let spent = (out.lines().count() + AROUND).saturating_sub(rows);
+        let spent = (out.lines().count() + AROUND).saturating_sub(rows + bounds.lines().count());
         let answers = lines(&answers(reading));
         let doubts = front::care(reading).join(" ");
         let doubts = if doubts.is_empty() { doubts } else { lines(&format!("? {doubts}")) };
@@ -99,6 +102,16 @@ fn head(head: &Head, lines: &dyn Fn(&str) -> String, paint: Paint, width: usize)
     // What ended early is told in full below.
     let facts = limited(&lines(&facts), FACTS_MAX, width);
     format!("{}\n{facts}\n", paint.bold(&limited(&lines(title), 1, width)))
+}
+
+/// The bounds of the run, below an empty line; empty without any.
+fn bounds(reading: &Reading<'_>, lines: &dyn Fn(&str) -> String, paint: Paint) -> String {
+    let told: Vec<String> = fail_if::lines(&reading.checks).iter().map(|it| lines(it)).collect();
+    match (told.join("\n"), reading.crossed()) {
+        (told, _) if told.is_empty() => told,
+        (told, Some(_)) => format!("\n{}\n", paint.bad(&told)),
+        (told, None) => format!("\n{told}\n"),
+    }
 }
 
 /// At most so many lines; dots say that there is more.

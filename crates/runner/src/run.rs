@@ -123,6 +123,7 @@ impl Experiment {
                 ("data", &std::env::temp_dir()),
             ]),
             percentiles: self.plan.percentiles.clone(),
+            fail_if: self.plan.fail_if.clone(),
             least_difference: self.plan.least_difference,
             seek: self.plan.seek.as_ref().map(source::record),
             windows: self.plan.windows,

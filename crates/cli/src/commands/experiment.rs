@@ -7,13 +7,13 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use driver::set_environment_passwords;
 use generators::Fleet;
-use plan::{Plan, SeekPlan, Source, Trial, show_duration};
+use plan::{FailIf, Plan, SeekPlan, Source, Trial, show_duration};
 use record::RunStatus;
 use report::{Planned, PlannedTrial, several};
 use runner::{Experiment, NothingMeasured, RunOptions, RunOutcome};
 
 use super::option_names::OptionNames;
-use super::repetitions;
+use super::{WrongArgument, repetitions};
 use crate::args::{Format, OutputArgs, SubjectArgs};
 use crate::progress::{PlannedLoad, ProgressDisplay};
 use crate::{command_line, signals};
@@ -32,6 +32,10 @@ pub(crate) fn run(
     };
     let source = match &output.why {
         Some(at_most) => source.set("why", &format!("{{ at_most = \"{at_most}\" }}"))?,
+        None => source,
+    };
+    let source = match fail_if(&output.fail_if)? {
+        Some(bounds) => source.set("fail_if", &bounds)?,
         None => source,
     };
     let source = source.with_overrides(&output.overrides, workload::text_options)?;
@@ -86,8 +90,19 @@ pub(crate) fn run(
         }
     };
     let run = report::open(&outcome.folder)?;
-    let validity = super::report::show(&run, output.format, output.full, Some(&outcome.folder))?;
-    Ok(super::report::strict(exit_code(&outcome), output.strict, &validity))
+    let shown = super::report::show(&run, output.format, output.full, Some(&outcome.folder))?;
+    let code = super::report::strict(exit_code(&outcome), output.strict, &shown.validity);
+    Ok(super::report::bounded(code, shown.crossed.as_deref()))
+}
+
+/// The bounds of the command line as the list of a plan; `None` when there are none.
+fn fail_if(bounds: &[String]) -> Result<Option<String>> {
+    let read = |text: &String| match FailIf::parse(text) {
+        Ok(bound) => Ok(format!("\"{bound}\"")),
+        Err(why) => Err(WrongArgument(format!("--fail-if: {why}"))),
+    };
+    let bounds: Vec<String> = bounds.iter().map(read).collect::<Result<_, _>>()?;
+    Ok((!bounds.is_empty()).then(|| format!("[{}]", bounds.join(", "))))
 }
 
 /// Shows the measurements of a run that could not go on. The error that ended it is more important than those of the

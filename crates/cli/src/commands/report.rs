@@ -26,7 +26,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
         // The files of the run show all of its trials.
         None => args.trial.is_none().then_some(&folder),
     };
-    let validity = show(&run, args.format, args.full, out)?;
+    let shown = show(&run, args.format, args.full, out)?;
     if let Some(folder) = &args.plots {
         report::write_plots(&Reading::new(&run), folder)?;
     }
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
         _ if is_damaged => ExitCode::FAILURE,
         _ => ExitCode::SUCCESS,
     };
-    Ok(strict(code, args.strict, &validity))
+    Ok(strict(code, args.strict, &shown.validity))
 }
 
 /// Whether every trial of a run is valid.
@@ -45,6 +45,20 @@ pub(super) enum RunValidity {
     Valid,
     /// Some are not: which, and why.
     NotValid(String),
+}
+
+/// What a command that shows a run makes of it.
+pub(super) struct Shown {
+    pub(super) validity: RunValidity,
+    /// How many bounds of the run are crossed or not known; `None` when all are kept.
+    pub(super) crossed: Option<String>,
+}
+
+/// The exit code of a run; a success is a failure when bounds of it are crossed or not known, and a line says so.
+pub(super) fn bounded(code: ExitCode, crossed: Option<&str>) -> ExitCode {
+    let Some(crossed) = crossed else { return code };
+    print_message(&format!("fail_if: {crossed}"));
+    if code == ExitCode::SUCCESS { ExitCode::FAILURE } else { code }
 }
 
 /// The exit code of a command that shows a run; with `--strict` a success is a failure when some trial is not valid,
@@ -97,14 +111,15 @@ pub(super) fn show(
     format: Format,
     is_full: bool,
     folder: Option<&PathBuf>,
-) -> Result<RunValidity> {
+) -> Result<Shown> {
     let reading = Reading::new(run);
     let written =
         folder.map(|folder| report::write_all(&reading, folder, &super::this_dyno())).transpose();
     let page = written.as_ref().ok().and_then(Option::as_deref);
     super::print(&view(&reading, format, is_full, page))?;
     written?;
-    Ok(reading.not_valid().map_or(RunValidity::Valid, RunValidity::NotValid))
+    let validity = reading.not_valid().map_or(RunValidity::Valid, RunValidity::NotValid);
+    Ok(Shown { validity, crossed: reading.crossed() })
 }
 
 /// One view of a run as text; `page` is where the HTML page is.

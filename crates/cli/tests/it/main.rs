@@ -21,6 +21,7 @@ mod faults_login;
 mod faults_removal;
 mod faults_server;
 mod faults_waits;
+mod gate;
 mod generator;
 mod generators;
 mod generators_faults;

@@ -112,7 +112,7 @@ fn unknown_paths_get_the_nearest_spelling() {
     12 | [lode]
        |  ^^^^
        |
-       = help: did you mean `load`? allowed: between, ceiling, cleanup, existing, interleave, least_difference, load, name, noise, percentiles, repetitions, rounds, seed, seek, sql, system, systems, title, watch, why, workload, workloads
+       = help: did you mean `load`? allowed: between, ceiling, cleanup, existing, fail_if, interleave, least_difference, load, name, noise, percentiles, repetitions, rounds, seed, seek, sql, system, systems, title, watch, why, workload, workloads
     "#);
 }
 

@@ -380,7 +380,7 @@ fn passwords_are_never_shown() {
     1 | tite = "mysql://u:***@h"
       | ^^^^
       |
-      = help: did you mean `title`? allowed: between, ceiling, cleanup, existing, interleave, least_difference, load, name, noise, percentiles, repetitions, rounds, seed, seek, sql, system, systems, title, watch, why, workload, workloads
+      = help: did you mean `title`? allowed: between, ceiling, cleanup, existing, fail_if, interleave, least_difference, load, name, noise, percentiles, repetitions, rounds, seed, seek, sql, system, systems, title, watch, why, workload, workloads
 
     error: `seed` is "mysql://u:***@h/d", not a whole number
      --> plans/x.toml:2:8

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 use measure::RoundsRule;
+use plan::FailIf;
 use serde::{Deserialize, Serialize};
 
 use super::head::FORMAT;
@@ -22,6 +23,8 @@ pub(crate) struct RunFile {
     plan: PlanPart,
     command: String,
     percentiles: Vec<f64>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    fail_if: Vec<FailIf>,
     least_difference: f64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     seek: Option<SeekRecord>,
@@ -86,6 +89,7 @@ impl RunFile {
             },
             command: header.command.clone(),
             percentiles: header.percentiles.clone(),
+            fail_if: header.fail_if.clone(),
             least_difference: header.least_difference,
             seek: header.seek.clone(),
             windows: header.windows,
@@ -98,7 +102,8 @@ impl RunFile {
     }
 
     pub(crate) fn check(&self) -> Result<(), String> {
-        at_most("percentiles", self.percentiles.len(), plan::PERCENTILES_MAX)
+        at_most("percentiles", self.percentiles.len(), plan::PERCENTILES_MAX)?;
+        at_most("bounds", self.fail_if.len(), plan::FAIL_IF_MAX)
     }
 
     pub(crate) fn ended(&self) -> Option<Timestamp> {
@@ -127,6 +132,7 @@ impl RunFile {
             started: self.started,
             environment: self.environment,
             percentiles: self.percentiles,
+            fail_if: self.fail_if,
             least_difference: self.least_difference,
             seek: self.seek,
             windows: self.windows,

@@ -43,6 +43,7 @@ fn run_header() -> RunHeader {
         started: at("2026-07-30T12:00:00Z"),
         environment: Environment::gather(&[("results", Path::new("."))]),
         percentiles: vec![50.0, 99.9],
+        fail_if: vec![plan::FailIf::parse("p99.9 > 12.5ms").unwrap()],
         least_difference: 0.02,
         seek: Some(seek()),
         windows: None,

@@ -1,6 +1,7 @@
 //! The thresholds at which a candidate fails: `p99 > +5%`.
 
 use analysis::Significance;
+use plan::FailIf;
 
 use super::found::Found;
 use super::sides::{Refusal, SIDES};
@@ -82,6 +83,9 @@ impl Threshold {
         match percent {
             Some(percent) if percent > -100.0 && percent.is_finite() => {
                 Ok(Self { figure, direction, percent })
+            }
+            _ if FailIf::parse(text).is_ok() => {
+                Err(wrong("a bound on the figure itself is for a run: `dyno run PLAN --fail-if`"))
             }
             _ => Err(wrong("its change has a sign and ends with %, and is above -100%")),
         }
@@ -204,6 +208,8 @@ mod tests {
             ("p99.9>+0.25%", "p99.9 > +0.25%"),
             ("cpu > 0%", "cpu > 0%"),
             ("failed > +0.1%", "failed > +0.1%"),
+            ("throughput < -3%", "tps < -3%"),
+            ("errors > +0.1%", "failed > +0.1%"),
         ] {
             assert_eq!(Threshold::parse(text).unwrap().text(), written);
         }
@@ -218,6 +224,7 @@ mod tests {
             ("p99 > 5%", "its change has a sign"),
             ("p99 > +5", "its change has a sign"),
             ("p99 > +5ms", "its change has a sign"),
+            ("p99 > 5ms", "a bound on the figure itself is for a run"),
             ("tps < -100%", "its change has a sign"),
             ("tps < -nan%", "its change has a sign"),
         ] {

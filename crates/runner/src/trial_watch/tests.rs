@@ -22,6 +22,7 @@ fn run(out: &Path) -> (RunWriter, TrialHeader) {
         started: jiff::Timestamp::UNIX_EPOCH,
         environment: Environment::gather(&[]),
         percentiles: vec![50.0],
+        fail_if: Vec::new(),
         seek: None,
         windows: None,
         rounds: None,
