@@ -183,6 +183,46 @@ pub enum Code {
 }
 
 impl Code {
+    /// Every code that makes a trial or a run doubtful.
+    pub const DOUBTS: [Self; 36] = [
+        Self::Interrupted,
+        Self::Outages,
+        Self::MemberExited,
+        Self::ConnectionsLost,
+        Self::Failures,
+        Self::ClientSaturatedBriefly,
+        Self::GeneratorStalled,
+        Self::GeneratorLost,
+        Self::GeneratorClock,
+        Self::GeneratorsUneven,
+        Self::RateMissed,
+        Self::GeneratorLate,
+        Self::LittlesLaw,
+        Self::MixMissed,
+        Self::LatencyLimitMissed,
+        Self::Unfair,
+        Self::Trend,
+        Self::LatencyTrend,
+        Self::Step,
+        Self::WarmUpShort,
+        Self::Unsteady,
+        Self::NeverSteady,
+        Self::OtherStatements,
+        Self::FewerStatements,
+        Self::StuckClients,
+        Self::Unfinished,
+        Self::CensoredPercentiles,
+        Self::TooFewValues,
+        Self::ShortWindow,
+        Self::CpuStolen,
+        Self::CpuUsedByOthers,
+        Self::ServerAway,
+        Self::ServerRestarted,
+        Self::MachineBusy,
+        Self::BaselineDiffers,
+        Self::FirstWindows,
+    ];
+
     pub fn name(self) -> &'static str {
         self.row().0
     }
@@ -304,5 +344,17 @@ impl Finding {
 
     pub fn value(&self, name: &str) -> Option<&Value> {
         self.values.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_doubt_is_in_the_list() {
+        let rows = include_str!("finding.rs").matches("\", Doubtful),").count();
+        assert_eq!(Code::DOUBTS.len() + 1, rows, "and this line");
+        assert!(Code::DOUBTS.iter().all(|code| code.severity() == Severity::Doubtful));
     }
 }

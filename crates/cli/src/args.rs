@@ -128,6 +128,11 @@ pub(crate) struct OutputArgs {
     #[arg(long, value_name = "DIR", default_value = RESULTS, value_hint = ValueHint::DirPath)]
     #[arg(help_heading = OUTPUT)]
     pub(crate) out: PathBuf,
+    /// Name for the run: the link `NAME` in the folder for results leads to its newest run; `latest` always leads to
+    /// the newest of all.
+    #[arg(long, value_name = "NAME")]
+    #[arg(help_heading = OUTPUT, hide_short_help = true)]
+    pub(crate) name: Option<String>,
     /// Format of the report on standard output; progress is printed on standard error.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     #[arg(help_heading = OUTPUT, hide_short_help = true)]
@@ -162,6 +167,10 @@ pub(crate) struct OutputArgs {
     #[arg(long)]
     #[arg(help_heading = OUTPUT, hide_short_help = true)]
     pub(crate) strict: bool,
+    /// Doubt that is no failure with `--strict`, by its code, such as `cpu-used-by-others`; may be repeated.
+    #[arg(long, value_name = "CODE", requires = "strict")]
+    #[arg(help_heading = OUTPUT, hide_short_help = true)]
+    pub(crate) accept: Vec<String>,
     /// Print no progress.
     #[arg(long, short)]
     #[arg(help_heading = OUTPUT, hide_short_help = true)]
@@ -325,6 +334,9 @@ pub(crate) struct ReportArgs {
     /// Fail (exit code 1) when a trial is doubtful or invalid.
     #[arg(long)]
     pub(crate) strict: bool,
+    /// Doubt that is no failure with `--strict`, by its code, such as `cpu-used-by-others`; may be repeated.
+    #[arg(long, value_name = "CODE", requires = "strict")]
+    pub(crate) accept: Vec<String>,
 }
 
 /// A view of a comparison for standard output.

@@ -20,6 +20,7 @@ mod option_names;
 mod repetitions;
 mod report;
 mod run;
+mod run_name;
 mod start;
 mod subject;
 mod up;

@@ -73,7 +73,7 @@ pub use scrub::{hide, names_secret, names_secret_header, scrub, scrub_setting, s
 pub use seek::{Bound, BoundFigure, Over, SeekPlan, SeekTrial};
 pub use shuffle::Shuffle;
 pub use simulated::{Noise, ServiceDistribution, SimulatedSystem, Stall};
-pub use source::Source;
+pub use source::{Source, bad_name};
 pub use spelling::nearest;
 pub use text_file::{read_text, read_text_lossy};
 pub use types::{

@@ -78,7 +78,7 @@ impl fmt::Debug for Source {
 }
 
 /// Help for a name that is not valid for files and folders; `None` when it is valid.
-pub(crate) fn bad_name(name: &str) -> Option<&'static str> {
+pub fn bad_name(name: &str) -> Option<&'static str> {
     let is_good =
         !name.is_empty() && !name.starts_with(['.', '-']) && name.chars().all(is_name_letter);
     (!is_good).then_some("use letters, digits, `_`, `-`, `+` and `.`, beginning with a letter")

@@ -40,6 +40,11 @@ pub enum RecordError {
     },
     #[error("{} is not a run folder: it has no run.json; `dyno list` shows stored runs", path.display())]
     NotARun { path: PathBuf },
+    /// A name of a run is taken by something else.
+    #[error(
+        "{} is no link to a run and is not replaced; choose another name, or move it away", path.display()
+    )]
+    NotALink { path: PathBuf },
     /// A newer dyno wrote it.
     #[error(
         "{} has record format {found}, and this dyno reads formats up to {known}; read it with the \
@@ -81,6 +86,7 @@ impl From<RecordError> for Damage {
             | RecordError::Full { ref path }
             | RecordError::Forbidden { ref path, .. }
             | RecordError::Removed { ref path }
+            | RecordError::NotALink { ref path }
             | RecordError::NotARun { ref path } => (path.clone(), 0, error.to_string()),
         };
         let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();

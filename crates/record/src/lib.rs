@@ -21,6 +21,7 @@ mod interval;
 mod plan_file;
 mod reader;
 mod run;
+mod run_names;
 mod saver;
 mod size;
 mod trial;
@@ -45,6 +46,7 @@ pub use measure::{Identity, TrialStatus};
 pub use plan_file::PlanFile;
 pub use reader::{Runs, list};
 pub use run::{Dyno, Run, RunHeader, RunStatus, RunSummary, SeekRecord};
+pub use run_names::{LATEST, name_place, name_run};
 pub use size::RecordSize;
 pub use trial::{
     CallsRecord, ClientRecord, LoadRecord, OpenRecord, PhaseRecord, ProbeRecord, TrialEnd,

@@ -10,6 +10,7 @@ use crate::cores::on_all_cores;
 use crate::file_names::{INTERVALS, PLAN_FILES, TRIAL};
 use crate::hlog::{Kind, Log};
 use crate::input::{self, Lines};
+use crate::run_names::is_name;
 use crate::wire::{IntervalLine, PlanFilesFile, RunFile, TrialFile, WatchLine};
 use crate::{Damage, PlanFile, RecordError, Run, RunSummary, TrialRecord, watch, wire, zipped};
 
@@ -22,7 +23,7 @@ pub struct Runs {
     pub unreadable: Vec<(PathBuf, RecordError)>,
 }
 
-/// Every run below a results folder. Folders without a run are left out; a folder that does not exist has no
+/// Every run below a results folder. Folders without a run are left out, and so are names of runs; a folder that does not exist has no
 /// runs.
 ///
 /// # Errors
@@ -34,7 +35,8 @@ pub fn list(out: &Path) -> Result<Runs, RecordError> {
         Err(cause) => return Err(RecordError::io("read", out, cause)),
     };
     let mut runs = Runs::default();
-    for folder in entries.flatten().map(|entry| entry.path()) {
+    let folders = entries.flatten().map(|entry| entry.path());
+    for folder in folders.filter(|entry| !is_name(out, entry)) {
         let is_written = is_written(&folder);
         match run_file(&folder) {
             Ok(file) => runs.readable.push(file.summary(folder, is_written)),

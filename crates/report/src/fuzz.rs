@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use crate::csv::line;
 use crate::verdict::Verdict;
 use crate::{
-    BestTrial, Reading, Threshold, csv, full_summary, json, markdown, open, sample, summary,
+    BestLoad, Reading, Threshold, csv, full_summary, json, markdown, open, sample, summary,
     visible, watch_csv, whole_html,
 };
 
@@ -149,7 +149,7 @@ fn threshold(bytes: &[u8]) -> Option<()> {
     Some(())
 }
 
-/// A verdict that is written and read again is the same, in the figures of its best trial as they are shown. Its text
+/// A verdict that is written and read again is the same, in the figures of its best load as they are shown. Its text
 /// counts every trial of its record once, and names each dyno but the one that reads it.
 fn verdict(bytes: &[u8]) -> Option<()> {
     let verdict = Verdict::parse(bytes)?;
@@ -157,13 +157,13 @@ fn verdict(bytes: &[u8]) -> Option<()> {
     let again = Verdict::parse(json.as_bytes()).expect("what was written is read");
     let shown = |verdict: &Verdict| {
         let others = Dyno { version: String::new(), build: String::new() };
-        (verdict.trials(), verdict.text(&others), verdict.best().map(BestTrial::cells))
+        (verdict.trials(), verdict.text(&others), verdict.best().map(BestLoad::cells))
     };
     assert_eq!(shown(&again), shown(&verdict), "it is not written as it was read");
     let text = verdict.text(&verdict.dyno);
     let counts = text.split(", ").filter_map(|part| part.split(' ').next()?.parse::<usize>().ok());
     assert_eq!(counts.sum::<usize>(), verdict.record.trials, "{text}");
-    let [tps, p99] = verdict.best().map(BestTrial::cells).unwrap_or_default();
+    let [_, _, tps, p99] = verdict.best().map(BestLoad::cells).unwrap_or_default();
     assert!(
         !tps.starts_with('-') && p99.strip_prefix('-').is_none_or(str::is_empty),
         "{tps} {p99}"

@@ -1,11 +1,11 @@
-//! The figures of a trial, or of the best trial of a run, in a few words: for the progress and for lists of runs.
+//! The figures of a trial, or of the best load of a run, in a few words: for the progress and for lists of runs.
 
 use analysis::Validity;
-use record::{Run, TrialRecord, TrialStatus, usable_threads};
+use record::{TrialRecord, usable_threads};
 use serde::{Deserialize, Serialize};
 
 use crate::conclusion;
-use crate::digest::{Event, Trial};
+use crate::digest::{Digest, Event, Point, Trial};
 use crate::number::{bounded, latency, number, several};
 
 const PERCENT: f64 = 99.0;
@@ -37,48 +37,54 @@ pub fn trial_headline(record: &TrialRecord) -> String {
     )
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct BestTrial {
+/// The load of a run with the highest throughput: the median over its trials.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BestLoad {
+    system: String,
+    clients: usize,
     transactions_per_s: f64,
-    /// Its 99th percentile; `None` when it has no latencies.
+    /// The median of its 99th percentile; `None` when it has no latencies.
     p99_ns: Option<f64>,
     /// Whether that is only a lower bound.
     is_at_least: bool,
 }
 
-impl BestTrial {
-    /// Whether a trial can have these figures, which may come from a file.
+impl BestLoad {
+    /// Whether a load can have these figures, which may come from a file.
     pub(crate) fn is_possible(&self) -> bool {
         let mut figures = [self.transactions_per_s].into_iter().chain(self.p99_ns);
         figures.all(|figure| figure.is_finite() && figure.is_sign_positive())
     }
 
-    /// Throughput per second and 99th percentile.
-    pub fn cells(&self) -> [String; 2] {
+    /// System, clients, throughput per second and 99th percentile.
+    pub fn cells(&self) -> [String; 4] {
         let p99 = self.p99_ns.map(|value_ns| bounded(latency(value_ns), self.is_at_least));
-        [number(self.transactions_per_s), p99.unwrap_or_else(|| "-".to_owned())]
+        let rate = number(self.transactions_per_s);
+        let p99 = p99.unwrap_or_else(|| "-".to_owned());
+        [self.system.clone(), self.clients.to_string(), rate, p99]
     }
 }
 
-/// The complete trial with the highest throughput; `None` when no trial is complete. The probes of a seek are no results,
-/// but the trials that confirm it are.
-pub fn best_trial(run: &Run) -> Option<BestTrial> {
-    let is_result = |trial: &&TrialRecord| {
-        let is_complete = trial.end.as_ref().is_some_and(|end| end.status == TrialStatus::Complete);
-        let is_whole = trial.damage.is_none() && is_complete;
-        is_whole && trial.header.probe.is_none_or(|probe| probe.is_confirming)
-    };
-    let throughput = |trial: &TrialRecord| {
-        trial.total.transactions as f64 / trial.seconds().max(f64::MIN_POSITIVE)
-    };
-    let results = run.trials.iter().filter(is_result);
-    let best = results.max_by(|a, b| throughput(a).total_cmp(&throughput(b)))?;
-    let best = Trial::new(best, &[PERCENT], None);
-    let p99 = percentile(&best);
-    Some(BestTrial {
-        transactions_per_s: best.summary.transactions_per_s,
-        p99_ns: p99.map(|it| it.0),
-        is_at_least: p99.is_some_and(|it| it.1),
+/// The best load of a run; `None` when no trial is complete. The probes of a seek are no results, but the trials that confirm
+/// it are.
+pub fn best_load(digest: &Digest<'_>) -> Option<BestLoad> {
+    if !digest.run.header.percentiles.contains(&PERCENT) {
+        return of_digest(&Digest::with_percentiles(digest.run, &[PERCENT]));
+    }
+    of_digest(digest)
+}
+
+fn of_digest(digest: &Digest<'_>) -> Option<BestLoad> {
+    let per_s = |point: &Point<'_>| conclusion::per_s(digest, point);
+    let results = digest.points.iter().filter(|point| digest.complete(point).next().is_some());
+    let best = results.max_by(|a, b| per_s(a).total_cmp(&per_s(b)))?;
+    let p99 = digest.bounded(best, |summary| summary.latency.percentile(PERCENT));
+    Some(BestLoad {
+        system: best.system.to_owned(),
+        clients: best.clients,
+        transactions_per_s: per_s(best),
+        p99_ns: p99.map(|(estimate, _)| estimate.median),
+        is_at_least: p99.is_some_and(|(_, is_bound)| is_bound),
     })
 }
 
@@ -90,25 +96,22 @@ fn percentile(trial: &Trial<'_>) -> Option<(f64, bool)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::digest::Digest;
     use crate::sample;
 
     #[test]
-    fn the_best_trial_of_a_run_is_the_complete_one_with_the_highest_throughput() {
-        let mut run = sample::run();
-        let throughput = |run: &Run| -> Vec<f64> {
-            let digest = Digest::new(run);
-            digest.trials.iter().map(|trial| trial.summary.transactions_per_s).collect()
-        };
-        let all = throughput(&run);
-        let best = (0..all.len()).max_by(|&a, &b| all[a].total_cmp(&all[b])).unwrap();
-        let [tps, p99] = best_trial(&run).unwrap().cells();
-        assert_eq!(tps, number(all[best]));
-        let told = trial_headline(&run.trials[best]);
-        assert!(told.starts_with(&format!("{tps} tx/s, ")) && told.contains(&p99), "{told}");
-        run.trials[best].end.as_mut().unwrap().status = TrialStatus::Interrupted;
-        assert_ne!(best_trial(&run).unwrap().cells()[0], tps);
-        assert_eq!(best_trial(&sample::failed()), None);
+    fn the_best_load_of_a_run_has_the_highest_median_not_the_luckiest_trial() {
+        let mut run = sample::large();
+        let digest = Digest::new(&run);
+        let best = best_load(&digest).unwrap();
+        let medians = digest.points.iter().map(|point| conclusion::per_s(&digest, point));
+        assert_eq!(best.transactions_per_s, medians.fold(0.0, f64::max));
+        let each = digest.trials.iter().map(|trial| trial.summary.transactions_per_s);
+        let luckiest = each.fold(0.0, f64::max);
+        assert!(best.transactions_per_s < luckiest, "{best:?} against {luckiest}");
+        run.header.percentiles = vec![50.0];
+        let again = best_load(&Digest::new(&run)).unwrap();
+        assert_eq!(again, best, "a run need not have the 99th percentile in its tables");
+        assert_eq!(best_load(&Digest::new(&sample::failed())), None);
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod csv;
 mod differences;
 mod digest;
 mod document;
+mod doubt;
 mod ending;
 mod fail_if;
 mod failures;
@@ -76,8 +77,9 @@ pub use analysis::ChangeTest;
 pub use ceiling::ceiling;
 pub use csv::{csv, watch_csv};
 pub use digest::Digest;
+pub use doubt::Doubt;
 pub use figure_list::{Better, figure_list};
-pub use headline::{BestTrial, best_trial, trial_headline};
+pub use headline::{BestLoad, best_load, trial_headline};
 pub use history::{ChangeCriteria, History, HistoryRun, LeftOut, PlanText};
 pub use html::html;
 #[cfg(test)]

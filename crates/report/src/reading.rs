@@ -6,6 +6,7 @@ use record::Run;
 use crate::comparison::{self, Group, Row};
 use crate::conclusion::{self, Conclusion};
 use crate::digest::Digest;
+use crate::doubt::Doubt;
 use crate::fail_if::{self, Check};
 use crate::run_findings;
 use crate::scaling::{self, Sweep};
@@ -50,8 +51,9 @@ impl<'a> Reading<'a> {
         fail_if::failure(&self.checks)
     }
 
-    /// Which trials are doubtful or invalid, and why, in a line; `None` when all are valid.
-    pub fn not_valid(&self) -> Option<String> {
-        conclusion::not_valid(&self.digest)
+    /// Which trials are doubtful or invalid, and why, in a line, but for those with no other than these doubts; `None`
+    /// when there are none.
+    pub fn not_valid(&self, accepted: &[Doubt]) -> Option<String> {
+        conclusion::not_valid(&self.digest, accepted)
     }
 }

@@ -9,15 +9,15 @@ use record::{Dyno, RecordSize, Run};
 use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
-use crate::headline::{BestTrial, best_trial};
+use crate::headline::{BestLoad, best_load};
 use crate::visible::pretty_json;
 
 pub(crate) const FILE: &str = "verdict.json";
 
 const FORMAT: &str = "dyno-verdict";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
-/// How many trials of a run are done and valid, and the figures of its best one.
+/// How many trials of a run are done and valid, and the figures of its best load.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
     format: String,
@@ -29,7 +29,7 @@ pub struct Verdict {
     valid: usize,
     doubtful: usize,
     invalid: usize,
-    best: Option<BestTrial>,
+    best: Option<BestLoad>,
 }
 
 impl Verdict {
@@ -47,7 +47,7 @@ impl Verdict {
             valid: count(Validity::Valid),
             doubtful: count(Validity::Doubtful),
             invalid: count(Validity::Invalid),
-            best: best_trial(digest.run),
+            best: best_load(digest),
         }
     }
 
@@ -65,7 +65,7 @@ impl Verdict {
         let judged = [kept.valid, kept.doubtful, kept.invalid];
         let judged = judged.into_iter().try_fold(0_usize, usize::checked_add);
         let is_of_all = judged == Some(kept.record.trials);
-        let is_whole = is_of_all && kept.best.is_none_or(|best| best.is_possible());
+        let is_whole = is_of_all && kept.best.as_ref().is_none_or(BestLoad::is_possible);
         (is_known && is_whole).then_some(kept)
     }
 
@@ -78,7 +78,7 @@ impl Verdict {
         format!("{} of {}", self.trials_done, self.trials_planned)
     }
 
-    pub fn best(&self) -> Option<&BestTrial> {
+    pub fn best(&self) -> Option<&BestLoad> {
         self.best.as_ref()
     }
 
@@ -139,7 +139,7 @@ mod tests {
         assert!(kept.invalid >= 1, "one was cut: {kept:?}");
         assert!(kept.text(&dyno("1.0.0")).ends_with("invalid"), "{kept:?}");
         assert!(kept.text(&dyno("1.1.0")).ends_with("invalid (by dyno 1.0.0)"), "{kept:?}");
-        assert_eq!(kept.best(), best_trial(&run).as_ref());
+        assert_eq!(kept.best(), best_load(&Digest::new(&run)).as_ref());
     }
 
     #[test]
@@ -157,7 +157,7 @@ mod tests {
         fs::remove_dir(folder.path().join("trials/0008")).unwrap();
         let path = folder.path().join(FILE);
         let later =
-            fs::read_to_string(&path).unwrap().replace("\"version\": 1,", "\"version\": 2,");
+            fs::read_to_string(&path).unwrap().replace("\"version\": 2,", "\"version\": 3,");
         fs::write(&path, later).unwrap();
         assert_eq!(Verdict::kept(folder.path()), None, "of a later format");
         fs::write(&path, "no JSON").unwrap();

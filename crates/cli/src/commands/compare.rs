@@ -131,9 +131,21 @@ fn named_run(text: &str) -> Result<NamedRun> {
     if is_run(folder) {
         return Ok(NamedRun { folder: folder.into(), system });
     }
-    let problem = if Path::new(folder).exists() { "is not a run folder" } else { "does not exist" };
-    let hint = "name the folder of a run, or one system of it as RUN:SYSTEM; `dyno list DIR` shows the runs below \
-                a folder";
+    let newest = |folder: &str| match Path::new(folder) {
+        folder if folder.is_dir() => super::list::newest(folder),
+        _ => Ok(None),
+    };
+    if let Some(newest) = newest(text)? {
+        return Ok(NamedRun { folder: newest, system: None });
+    }
+    if let Some((folder, system)) = text.rsplit_once(':')
+        && let Some(newest) = newest(folder)?
+    {
+        return Ok(NamedRun { folder: newest, system: Some(system.to_owned()) });
+    }
+    let problem = if Path::new(folder).exists() { "has no run" } else { "does not exist" };
+    let hint = "name the folder of a run, or one of results, whose newest run it means; add a system as RUN:SYSTEM; \
+                `dyno list DIR` shows the runs below a folder";
     Err(anyhow!(WrongArgument(format!("{folder} {problem}: {hint}"))))
 }
 
@@ -178,10 +190,7 @@ mod tests {
         );
         assert_eq!(read(path("odd:name,too")).unwrap(), [("odd:name,too".to_owned(), None)]);
         let message = read(path("empty")).unwrap_err().to_string();
-        assert!(
-            message.contains("is not a run folder") && message.contains("RUN:SYSTEM"),
-            "{message}"
-        );
+        assert!(message.contains("has no run") && message.contains("RUN:SYSTEM"), "{message}");
         assert!(
             read(format!("{one},nowhere")).unwrap_err().to_string().contains("nowhere does not")
         );

@@ -13,6 +13,8 @@ use report::{Planned, PlannedTrial, several};
 use runner::{Experiment, NothingMeasured, RunOptions, RunOutcome};
 
 use super::option_names::OptionNames;
+use super::report::View;
+use super::run_name::RunNames;
 use super::{WrongArgument, repetitions};
 use crate::args::{Format, OutputArgs, SubjectArgs};
 use crate::progress::{PlannedLoad, ProgressDisplay};
@@ -26,6 +28,8 @@ pub(crate) fn run(
     is_divided: bool,
     mut output: OutputArgs,
 ) -> Result<ExitCode> {
+    let names_of_run = RunNames::check(&output.out, output.name.take())?;
+    let accepted = super::report::accepted(&output.accept)?;
     let source = match &output.seek {
         Some(bounds) => source.set("seek.bounds", bounds)?,
         None => source,
@@ -85,12 +89,15 @@ pub(crate) fn run(
         Ok(outcome) => outcome,
         Err(cause) if cause.is::<NothingMeasured>() => return Err(cause),
         Err(cause) => {
+            progress.folder.iter().for_each(|folder| names_of_run.give(folder));
             show_broken_off(progress.folder.as_ref(), &cause, &output);
             return Err(cause);
         }
     };
+    names_of_run.give(&outcome.folder);
     let run = report::open(&outcome.folder)?;
-    let shown = super::report::show(&run, output.format, output.full, Some(&outcome.folder))?;
+    let view = View { format: output.format, is_full: output.full, accepted: &accepted };
+    let shown = super::report::show(&run, view, Some(&outcome.folder))?;
     let code = super::report::strict(exit_code(&outcome), output.strict, &shown.validity);
     Ok(super::report::bounded(code, shown.crossed.as_deref()))
 }
@@ -115,7 +122,8 @@ fn show_broken_off(folder: Option<&PathBuf>, cause: &anyhow::Error, output: &Out
         // Not even the reason could be written.
         run.status = RunStatus::Failed(plan::scrub(&format!("{cause:#}")));
     }
-    let _ = super::report::show(&run, output.format, output.full, Some(folder));
+    let view = View { format: output.format, is_full: output.full, accepted: &[] };
+    let _ = super::report::show(&run, view, Some(folder));
 }
 
 fn exit_code(outcome: &RunOutcome) -> ExitCode {

@@ -1,11 +1,11 @@
 //! `dyno list`
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Result;
 use record::RunSummary;
-use report::{BestTrial, Table, Verdict};
+use report::{BestLoad, Digest, Table, Verdict};
 
 use crate::args::{ListArgs, RESULTS};
 
@@ -19,6 +19,12 @@ pub(super) fn readable(out: &Path) -> Result<Vec<RunSummary>> {
         super::print_message(&format!("skipped {}: {cause}", folder.display()));
     }
     Ok(runs.readable)
+}
+
+/// The newest run of a folder of results; `None` when it has none.
+pub(super) fn newest(out: &Path) -> Result<Option<PathBuf>> {
+    let newest = readable(out)?.into_iter().max_by_key(|run| run.started);
+    Ok(newest.map(|run| run.folder))
 }
 
 pub(crate) fn run(args: &ListArgs) -> Result<ExitCode> {
@@ -37,7 +43,18 @@ pub(crate) fn run(args: &ListArgs) -> Result<ExitCode> {
         super::print(&text)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let heads = ["started", "plan", "status", "trials", "verdict", "best tps", "its p99", "folder"];
+    let heads = [
+        "started",
+        "plan",
+        "status",
+        "trials",
+        "verdict",
+        "best load",
+        "clients",
+        "tps",
+        "p99",
+        "folder",
+    ];
     let mut table = heads.into_iter().fold(Table::new(), Table::words);
     let rows: Vec<Vec<String>> = runs.iter().map(row).collect();
     let has_unjudged = rows.iter().any(|row| row.iter().any(|cell| cell == NOT_JUDGED));
@@ -51,43 +68,44 @@ pub(crate) fn run(args: &ListArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A run with its trials, their verdict, and its best figures.
+/// A run with its trials, their verdict, and the medians of its best load.
 fn row(summary: &RunSummary) -> Vec<String> {
-    let [trials, verdict, tps, p99] = Verdict::kept(&summary.folder)
+    let [trials, verdict, best @ ..] = Verdict::kept(&summary.folder)
         .map_or_else(|| as_far_as_read(&summary.folder), |kept| judged(&kept));
-    vec![
+    let mut row = vec![
         summary.started.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
         summary.plan_name.clone(),
         summary.status.name().to_owned(),
         trials,
         verdict,
-        tps,
-        p99,
-        summary.folder.display().to_string(),
-    ]
+    ];
+    row.extend(best);
+    row.push(summary.folder.display().to_string());
+    row
 }
 
-fn judged(kept: &Verdict) -> [String; 4] {
-    let [tps, p99] = best(kept.best());
-    [kept.trials(), kept.text(&super::this_dyno()), tps, p99]
+fn judged(kept: &Verdict) -> [String; 6] {
+    let [system, clients, tps, p99] = best(kept.best());
+    [kept.trials(), kept.text(&super::this_dyno()), system, clients, tps, p99]
 }
 
 /// The cells of a run on whose record there is no verdict, as far as its trials can be read. What was watched is not read,
 /// without which nothing can be judged.
-fn as_far_as_read(folder: &Path) -> [String; 4] {
-    let (trials, [tps, p99]) = match report::open_unwatched(folder) {
+fn as_far_as_read(folder: &Path) -> [String; 6] {
+    let (trials, [system, clients, tps, p99]) = match report::open_unwatched(folder) {
         Ok(run) => {
             let trials = format!("{} of {}", run.trials_done(), run.trials_planned());
-            (trials, best(report::best_trial(&run).as_ref()))
+            (trials, best(report::best_load(&Digest::new(&run)).as_ref()))
         }
         Err(cause) => {
             super::print_message(&format!("no figures of {}: {cause}", folder.display()));
             ("-".to_owned(), best(None))
         }
     };
-    [trials, NOT_JUDGED.to_owned(), tps, p99]
+    [trials, NOT_JUDGED.to_owned(), system, clients, tps, p99]
 }
 
-fn best(trial: Option<&BestTrial>) -> [String; 2] {
-    trial.map_or_else(|| ["-", "-"].map(str::to_owned), BestTrial::cells)
+/// The system and the clients of a load, and its medians.
+fn best(load: Option<&BestLoad>) -> [String; 4] {
+    load.map_or_else(|| ["-"; 4].map(str::to_owned), BestLoad::cells)
 }

@@ -6,12 +6,13 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use record::{Run, RunStatus, TrialRecord, TrialStatus};
-use report::{Better, Reading};
+use report::{Better, Doubt, Reading};
 
 use super::{WrongArgument, print_message};
 use crate::args::{Format, ReportArgs};
 
 pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
+    let accepted = accepted(&args.accept)?;
     let folder = run_folder(&args.folder)?;
     let run = report::open(&folder)?;
     let run = match args.trial {
@@ -26,7 +27,8 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
         // The files of the run show all of its trials.
         None => args.trial.is_none().then_some(&folder),
     };
-    let shown = show(&run, args.format, args.full, out)?;
+    let view = View { format: args.format, is_full: args.full, accepted: &accepted };
+    let shown = show(&run, view, out)?;
     if let Some(folder) = &args.plots {
         report::write_plots(&Reading::new(&run), folder)?;
     }
@@ -45,6 +47,21 @@ pub(super) enum RunValidity {
     Valid,
     /// Some are not: which, and why.
     NotValid(String),
+}
+
+/// How a run is shown.
+#[derive(Clone, Copy)]
+pub(super) struct View<'a> {
+    pub(super) format: Format,
+    pub(super) is_full: bool,
+    /// Doubts with which a trial is as good as a valid one.
+    pub(super) accepted: &'a [Doubt],
+}
+
+/// The doubts of `--accept`.
+pub(super) fn accepted(codes: &[String]) -> Result<Vec<Doubt>> {
+    let wrong = |why: String| WrongArgument(format!("--accept: {why}")).into();
+    codes.iter().map(|code| Doubt::parse(code).map_err(wrong)).collect()
 }
 
 /// What a command that shows a run makes of it.
@@ -106,46 +123,42 @@ fn only(run: Run, number: usize) -> Result<Run> {
 }
 
 /// Writes the views into a folder, if one is given, and prints one of them, even if the files cannot be written.
-pub(super) fn show(
-    run: &Run,
-    format: Format,
-    is_full: bool,
-    folder: Option<&PathBuf>,
-) -> Result<Shown> {
+pub(super) fn show(run: &Run, view: View<'_>, folder: Option<&PathBuf>) -> Result<Shown> {
     let reading = Reading::new(run);
     let written =
         folder.map(|folder| report::write_all(&reading, folder, &super::this_dyno())).transpose();
     let page = written.as_ref().ok().and_then(Option::as_deref);
-    super::print(&view(&reading, format, is_full, page))?;
+    super::print(&view.text(&reading, page))?;
     written?;
-    let validity = reading.not_valid().map_or(RunValidity::Valid, RunValidity::NotValid);
+    let validity =
+        reading.not_valid(view.accepted).map_or(RunValidity::Valid, RunValidity::NotValid);
     Ok(Shown { validity, crossed: reading.crossed() })
 }
 
-/// One view of a run as text; `page` is where the HTML page is.
-fn view(reading: &Reading<'_>, format: Format, is_full: bool, page: Option<&Path>) -> String {
-    match format {
-        Format::Text if is_full => report::full_summary(reading, page, super::output_width()),
-        Format::Text => report::summary(reading, page, super::output_width(), super::has_colours()),
-        Format::Json => report::json(reading),
-        Format::Markdown => report::markdown(reading),
-        Format::Csv => report::csv(reading),
-        Format::BiggerIsBetter => report::figure_list(reading, Better::Bigger),
-        Format::SmallerIsBetter => report::figure_list(reading, Better::Smaller),
+impl View<'_> {
+    /// The run as text; `page` is where the HTML page is.
+    fn text(self, reading: &Reading<'_>, page: Option<&Path>) -> String {
+        let width = super::output_width();
+        match self.format {
+            Format::Text if self.is_full => report::full_summary(reading, page, width),
+            Format::Text => report::summary(reading, page, width, super::has_colours()),
+            Format::Json => report::json(reading),
+            Format::Markdown => report::markdown(reading),
+            Format::Csv => report::csv(reading),
+            Format::BiggerIsBetter => report::figure_list(reading, Better::Bigger),
+            Format::SmallerIsBetter => report::figure_list(reading, Better::Smaller),
+        }
     }
 }
 
 /// The folder itself if it is a run, otherwise the newest run in it.
-fn run_folder(folder: &Path) -> Result<PathBuf> {
+pub(super) fn run_folder(folder: &Path) -> Result<PathBuf> {
     if folder.join("run.json").exists() {
         return Ok(folder.to_path_buf());
     }
     if !folder.exists() {
         return Err(super::no_results(folder));
     }
-    let runs = super::list::readable(folder)?;
-    let newest = runs.into_iter().max_by_key(|run| run.started);
-    let newest = newest
-        .with_context(|| format!("{} has no run; `dyno run PLAN` makes one", folder.display()))?;
-    Ok(newest.folder)
+    let newest = super::list::newest(folder)?;
+    newest.with_context(|| format!("{} has no run; `dyno run PLAN` makes one", folder.display()))
 }

@@ -22,7 +22,8 @@ fn record(sandbox: &Sandbox, name: &str, args: &[&str]) {
     let output = sandbox.dyno([]).args(args).args(["--quiet", &out]).output().unwrap();
     assert!(output.status.success(), "{}", both(&output));
     let results = sandbox.path().join(format!("results-{name}"));
-    let made = fs::read_dir(&results).unwrap().next().unwrap().unwrap().path();
+    let mut entries = fs::read_dir(&results).unwrap().map(|entry| entry.unwrap().path());
+    let made = entries.find(|path| !path.is_symlink()).unwrap();
     fs::rename(made, sandbox.path().join(name)).unwrap();
 }
 

@@ -1,5 +1,7 @@
 //! Gates of continuous integration: bounds at which a run fails, doubts that are accepted, names of runs.
 
+use std::fs;
+
 use crate::sandbox::{SIMULATED, Sandbox, both, json};
 
 #[test]
@@ -63,4 +65,92 @@ fn wrong_bounds_are_told_before_anything_runs() {
         assert!(told.contains("--fail-if: `") && told.contains("write such as"), "{told}");
     }
     assert!(!sandbox.path().join("results").exists());
+}
+
+/// A server of 100 a second, to which 105 arrive: the trial is doubtful by `rate-missed`.
+const DOUBTFUL: &str = "percentiles = [50]\n[systems.simulated]\nservice_times = [\"10ms\"]\n\
+                        [workloads.simulated]\n[load]\nclients = 1000\nrate = 105\narrivals = \"constant\"\n\
+                        time = \"60s\"\n";
+
+#[test]
+fn a_doubt_that_is_accepted_does_not_fail_a_strict_run() {
+    let sandbox = Sandbox::new();
+    sandbox.file("plan.toml", DOUBTFUL);
+    let told = sandbox.fail(1, ["run", "plan.toml", "--strict", "-q"]);
+    assert!(told.contains("(doubtful: rate-missed)"), "{told}");
+    sandbox.succeed(["run", "plan.toml", "--strict", "--accept=rate-missed", "--accept=trend"]);
+    sandbox.succeed(["report", "--strict", "--accept=rate-missed"]);
+    sandbox.fail(1, ["report", "--strict", "--accept=trend"]);
+    let told = sandbox.fail(2, ["run", "plan.toml", "--strict", "--accept=rate-mised"]);
+    let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("did you mean `rate-missed`? they are baseline-differs,"), "{told}");
+}
+
+#[test]
+fn a_name_leads_to_the_newest_run_of_it_and_is_no_run_of_its_own() {
+    let sandbox = Sandbox::new();
+    sandbox.file("plan.toml", SIMULATED);
+    let run = |name: &str| sandbox.succeed(["run", "plan.toml", "--name", name, "-q"]);
+    let leads_to =
+        |name: &str| fs::canonicalize(sandbox.path().join("results").join(name)).unwrap();
+    ["main", "main", "change"].into_iter().for_each(|name| drop(run(name)));
+    let runs = sandbox.runs();
+    let runs: Vec<_> = runs.iter().map(|run| fs::canonicalize(run).unwrap()).collect();
+    assert_eq!(runs.len(), 3, "nothing was overwritten");
+    assert_eq!(
+        ["main", "change", "latest"].map(leads_to),
+        [&runs[1], &runs[2], &runs[2]].map(Clone::clone)
+    );
+    let listed = String::from_utf8(sandbox.succeed(["list"]).stdout).unwrap();
+    assert_eq!(listed.matches(" complete ").count(), 3, "{listed}");
+    let history = String::from_utf8(sandbox.succeed(["history", "results"]).stdout).unwrap();
+    assert!(history.contains("3 runs"), "{history}");
+    let compared = sandbox.succeed(["compare", "results/main", "results/change"]);
+    assert!(both(&compared).contains("2 of 2"), "{}", both(&compared));
+    // A run that measured nothing has no folder, and takes no name.
+    sandbox.file(
+        "wrong.toml",
+        "system = \"sqlite:/nowhere/at all\"\nworkload = \"oltp_point_select\"\n",
+    );
+    sandbox.fail(2, ["run", "wrong.toml", "--name=main"]);
+    assert_eq!(leads_to("main"), runs[1]);
+}
+
+#[test]
+fn names_that_could_replace_something_are_refused_before_the_run() {
+    let sandbox = Sandbox::new();
+    sandbox.file("plan.toml", SIMULATED);
+    fs::create_dir_all(sandbox.path().join("results/kept")).unwrap();
+    for (name, why) in [
+        ("a/b", "cannot name a run"),
+        ("", "cannot name a run"),
+        ("latest", "always leads to the newest run"),
+        ("kept", "is no link to a run and is not replaced"),
+    ] {
+        let told = sandbox.fail(2, ["run", "plan.toml", "--name", name]);
+        let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(told.contains(why), "{name}: {told}");
+    }
+    assert_eq!(sandbox.runs().len(), 1, "the folder alone");
+}
+
+#[test]
+fn a_folder_of_results_means_its_newest_run_and_the_list_has_its_best_load() {
+    let sandbox = Sandbox::new();
+    sandbox.file("plan.toml", SIMULATED);
+    for out in ["base", "base", "new"] {
+        sandbox.succeed(["run", "plan.toml", "-q", "--out", out]);
+    }
+    let compared = both(&sandbox.succeed(["compare", "base", "new:simulated"]));
+    let newest = fs::canonicalize(sandbox.path().join("base/latest")).unwrap();
+    assert!(compared.contains(newest.file_name().unwrap().to_str().unwrap()), "{compared}");
+    let told = sandbox.fail(2, ["compare", "base", "bin"]);
+    assert!(told.contains("bin does not exist"), "{told}");
+    fs::create_dir(sandbox.path().join("bin")).unwrap();
+    assert!(sandbox.fail(2, ["compare", "base", "bin"]).contains("bin has no run"));
+    // 6 clients of two servers make 200 a second, with 30 ms each.
+    let listed = String::from_utf8(sandbox.succeed(["list", "new"]).stdout).unwrap();
+    let row: Vec<&str> = listed.lines().nth(1).unwrap().split_whitespace().collect();
+    let figures = &row[row.len() - 6..row.len() - 1];
+    assert_eq!(figures, ["simulated", "6", "200", "30.0", "ms"], "{listed}");
 }

@@ -94,6 +94,8 @@ impl Sandbox {
         let mut runs: Vec<PathBuf> = std::fs::read_dir(self.path().join("results"))
             .unwrap()
             .map(|entry| entry.unwrap().path())
+            // Names of runs are links.
+            .filter(|path| !path.is_symlink())
             .collect();
         runs.sort();
         runs

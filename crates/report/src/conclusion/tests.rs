@@ -269,9 +269,9 @@ fn programs_get_codes_values_and_plots() {
 #[test]
 fn trials_that_are_not_valid_are_named_in_a_line() {
     let mut run = single();
-    assert_eq!(Reading::new(&run).not_valid(), None);
+    assert_eq!(Reading::new(&run).not_valid(&[]), None);
     run.trials[0].total.failed_transactions = 1;
-    let told = Reading::new(&run).not_valid().unwrap();
+    let told = Reading::new(&run).not_valid(&[]).unwrap();
     let expected =
         "1 of 1 trials is not valid: sqlite oltp_point_select, 1 client (doubtful: failures)";
     assert_eq!(told, expected);

@@ -1,10 +1,11 @@
 //! What not to believe, and why: how many trials are valid, doubtful and invalid, with the commonest reasons.
 
-use analysis::{Finding, Severity, Validity, Value};
+use analysis::{Code as FindingCode, Finding, Severity, Validity, Value};
 
 use super::words::Code;
 use super::{Conclusion, Place, Values, counted, text};
 use crate::digest::{Digest, Point, Trial};
+use crate::doubt::Doubt;
 use crate::finding::{figures, headline};
 
 /// At most this many reasons are named, the most frequent first.
@@ -178,9 +179,14 @@ pub(crate) fn behind_all(trials: &[&Trial<'_>]) -> Values {
     values
 }
 
-/// Which trials are doubtful or invalid, and why, in a line; `None` when all are valid.
-pub(crate) fn not_valid(digest: &Digest<'_>) -> Option<String> {
-    let is_valid = |trial: &&Trial<'_>| trial.validity() == Validity::Valid;
+/// Which trials are doubtful or invalid, and why, in a line, but for those of which nothing but these doubts is known;
+/// `None` when there are no others.
+pub(crate) fn not_valid(digest: &Digest<'_>, accepted: &[Doubt]) -> Option<String> {
+    let is_accepted = |code: &FindingCode| {
+        let mut names = accepted.iter().map(|doubt| doubt.0.name());
+        code.severity() == Severity::Doubtful && names.any(|name| name == code.name())
+    };
+    let is_valid = |trial: &&Trial<'_>| trial.reason_codes().iter().all(is_accepted);
     let trials: Vec<&Trial<'_>> = digest.trials.iter().filter(|it| !is_valid(it)).collect();
     let named = |trial: &&Trial<'_>| {
         let header = &trial.record.header;

@@ -218,7 +218,7 @@ fn a_server_that_exited_stands_in_every_view() {
 #[test]
 fn a_damaged_plan_is_told_in_every_view_and_changes_no_verdict() {
     let mut run = repeated();
-    let valid = Reading::new(&run).not_valid();
+    let valid = Reading::new(&run).not_valid(&[]);
     run.header.plan_text.clear();
     run.plan_damage = Some(record::Damage {
         file: "plan.toml".to_owned(),
@@ -226,7 +226,7 @@ fn a_damaged_plan_is_told_in_every_view_and_changes_no_verdict() {
         what: "it is no regular file".to_owned(),
     });
     let reading = Reading::new(&run);
-    assert_eq!(reading.not_valid(), valid);
+    assert_eq!(reading.not_valid(&[]), valid);
     for view in [crate::terminal(&reading), crate::markdown(&reading), crate::whole_html(&reading)]
     {
         assert!(view.contains("copy of the plan is damaged"), "{view}");
