@@ -322,6 +322,9 @@ pub(crate) struct ReportArgs {
     /// Print every table and remark, not the summary alone.
     #[arg(long)]
     pub(crate) full: bool,
+    /// Print the verdict, the bounds and the loads in at most 25 lines of Markdown, for a pull request.
+    #[arg(long, conflicts_with_all = ["full", "format"])]
+    pub(crate) brief: bool,
     /// Report one trial alone, by its number from 1; prints it, and writes files only with `--out`.
     #[arg(long, value_name = "N")]
     pub(crate) trial: Option<usize>,
@@ -374,6 +377,9 @@ pub(crate) struct CompareArgs {
     /// Format of the comparison on standard output.
     #[arg(long, value_enum, default_value_t = ComparisonFormat::Text)]
     pub(crate) format: ComparisonFormat,
+    /// Print the verdict, the conclusions and the thresholds in at most 25 lines of Markdown, for a pull request.
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) brief: bool,
     /// Write the comparison as a page too, which has its ratios drawn.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) page: Option<PathBuf>,

@@ -4,6 +4,7 @@
 //! same text. `analysis` computes the figures, `sections` makes the document of them, and the views render it.
 
 mod bounded;
+mod brief;
 mod calls;
 mod ceiling;
 mod comparison;
@@ -74,6 +75,7 @@ mod write;
 mod sample;
 
 pub use analysis::ChangeTest;
+pub use brief::brief;
 pub use ceiling::ceiling;
 pub use csv::{csv, watch_csv};
 pub use digest::Digest;

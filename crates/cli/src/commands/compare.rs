@@ -50,6 +50,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<ExitCode> {
             .with_context(|| format!("cannot write {}", page.display()))?;
     }
     super::print(&match args.format {
+        _ if args.brief => compared.brief(),
         ComparisonFormat::Text => compared.text(super::output_width()),
         ComparisonFormat::Markdown => compared.markdown(),
         ComparisonFormat::Json => compared.json(),

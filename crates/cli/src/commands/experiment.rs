@@ -96,7 +96,8 @@ pub(crate) fn run(
     };
     names_of_run.give(&outcome.folder);
     let run = report::open(&outcome.folder)?;
-    let view = View { format: output.format, is_full: output.full, accepted: &accepted };
+    let view =
+        View { format: output.format, is_full: output.full, is_brief: false, accepted: &accepted };
     let shown = super::report::show(&run, view, Some(&outcome.folder))?;
     let code = super::report::strict(exit_code(&outcome), output.strict, &shown.validity);
     Ok(super::report::bounded(code, shown.crossed.as_deref()))
@@ -122,7 +123,7 @@ fn show_broken_off(folder: Option<&PathBuf>, cause: &anyhow::Error, output: &Out
         // Not even the reason could be written.
         run.status = RunStatus::Failed(plan::scrub(&format!("{cause:#}")));
     }
-    let view = View { format: output.format, is_full: output.full, accepted: &[] };
+    let view = View { format: output.format, is_full: output.full, is_brief: false, accepted: &[] };
     let _ = super::report::show(&run, view, Some(folder));
 }
 

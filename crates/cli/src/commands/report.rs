@@ -27,7 +27,8 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode> {
         // The files of the run show all of its trials.
         None => args.trial.is_none().then_some(&folder),
     };
-    let view = View { format: args.format, is_full: args.full, accepted: &accepted };
+    let view =
+        View { format: args.format, is_full: args.full, is_brief: args.brief, accepted: &accepted };
     let shown = show(&run, view, out)?;
     if let Some(folder) = &args.plots {
         report::write_plots(&Reading::new(&run), folder)?;
@@ -54,6 +55,8 @@ pub(super) enum RunValidity {
 pub(super) struct View<'a> {
     pub(super) format: Format,
     pub(super) is_full: bool,
+    /// A few lines of Markdown in place of the format.
+    pub(super) is_brief: bool,
     /// Doubts with which a trial is as good as a valid one.
     pub(super) accepted: &'a [Doubt],
 }
@@ -140,6 +143,7 @@ impl View<'_> {
     fn text(self, reading: &Reading<'_>, page: Option<&Path>) -> String {
         let width = super::output_width();
         match self.format {
+            _ if self.is_brief => report::brief(reading),
             Format::Text if self.is_full => report::full_summary(reading, page, width),
             Format::Text => report::summary(reading, page, width, super::has_colours()),
             Format::Json => report::json(reading),

@@ -154,3 +154,19 @@ fn a_folder_of_results_means_its_newest_run_and_the_list_has_its_best_load() {
     let figures = &row[row.len() - 6..row.len() - 1];
     assert_eq!(figures, ["simulated", "6", "200", "30.0", "ms"], "{listed}");
 }
+
+#[test]
+fn a_brief_report_and_a_brief_comparison_have_the_verdict_first_in_25_lines() {
+    let sandbox = Sandbox::new();
+    sandbox.file("plan.toml", &format!("repetitions = 3\n{SIMULATED}"));
+    sandbox.fail(1, ["run", "plan.toml", "-q", "--name=main", "--fail-if=p99 > 20ms"]);
+    sandbox.succeed(["run", "plan.toml", "-q", "--name=change"]);
+    let text = |output: std::process::Output| String::from_utf8(output.stdout).unwrap();
+    let brief = text(sandbox.succeed(["report", "results/main", "--brief"]));
+    assert!(brief.starts_with("**Failed: of 2 bounds, 1 crossed**"), "{brief}");
+    assert!(brief.contains("| simulated") && brief.lines().count() <= 25, "{brief}");
+    let compare = ["compare", "results/main", "results/change", "--brief", "--fail-if=tps < -5%"];
+    let brief = text(sandbox.succeed(compare));
+    assert!(brief.starts_with("**Passed: of 2 thresholds, none crossed"), "{brief}");
+    assert!(brief.lines().count() <= 25, "{brief}");
+}
