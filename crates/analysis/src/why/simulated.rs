@@ -235,27 +235,14 @@ impl Run<'_> {
                     Kind::Plain | Kind::Limited => self.at(0.0, client, Step::Done),
                     Kind::Group => self.at(0.0, client, Step::Commit),
                     Kind::BackOff => self.at(0.0, client, Step::Try),
-                    Kind::Lock | Kind::LockOverTrip => {
-                        let inside = self.dose(Lever::Inside, self.doses.inside);
-                        self.counted().inside_ns += (inside * 1e3) as u64;
-                        let trip =
-                            if system.kind == Kind::LockOverTrip { system.trip } else { 0.0 };
-                        let work = self.work_of_server(system.locked);
-                        let held = work + trip * self.speed() + inside;
-                        self.queue(|it| &mut it.lock, client, held, Step::Locked);
-                    }
+                    Kind::Lock | Kind::LockOverTrip => self.lock(client),
                 }
             }
             Step::Try if self.lock.busy > 0 => {
                 let wait = self.drawn(system.locked);
                 self.at(wait, client, Step::Try);
             }
-            Step::Try => {
-                let inside = self.dose(Lever::Inside, self.doses.inside);
-                self.counted().inside_ns += (inside * 1e3) as u64;
-                let held = self.work_of_server(system.locked) + inside;
-                self.queue(|it| &mut it.lock, client, held, Step::Locked);
-            }
+            Step::Try => self.lock(client),
             Step::Locked => {
                 self.leave(|it| &mut it.lock);
                 self.at(0.0, client, Step::Done);
@@ -279,6 +266,16 @@ impl Run<'_> {
                 self.at(0.0, client, Step::Begin);
             }
         }
+    }
+
+    /// Works under the lock, as soon as it is free.
+    fn lock(&mut self, client: usize) {
+        let inside = self.dose(Lever::Inside, self.doses.inside);
+        self.counted().inside_ns += (inside * 1e3) as u64;
+        let is_over_trip = self.system.kind == Kind::LockOverTrip;
+        let trip = if is_over_trip { self.system.trip * self.speed() } else { 0.0 };
+        let held = self.work_of_server(self.system.locked) + trip + inside;
+        self.queue(|it| &mut it.lock, client, held, Step::Locked);
     }
 
     fn flush(&mut self) {
