@@ -201,7 +201,7 @@ pub(crate) fn lines(checks: &[Check]) -> Vec<String> {
         }
     }
     if !kept.is_empty() {
-        lines.push(format!("kept: {}", kept.join(", ")));
+        lines.push(format!("not crossed: {}", kept.join(", ")));
     }
     lines
 }
@@ -274,7 +274,7 @@ mod tests {
         }
         assert!(of("throughput").chain(of("max")).all(|it| it.result == CheckResult::Kept));
         let text = crate::summary(&reading, None, Some(100), false);
-        assert!(text.contains("p99 > 1us: crossed with") && text.contains("kept: "), "{text}");
+        assert!(text.contains("p99 > 1us: crossed with") && text.contains("not crossed: "), "{text}");
         assert!(crate::markdown(&reading).contains("## Bounds"));
         let json: Value = serde_json::from_str(&crate::json(&reading)).unwrap();
         assert_eq!(json["fail_if"][0]["result"], "crossed");
