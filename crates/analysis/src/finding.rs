@@ -184,7 +184,7 @@ pub enum Code {
 
 impl Code {
     /// Every code that makes a trial or a run doubtful.
-    pub const DOUBTS: [Self; 36] = [
+    pub const DOUBTS: [Self; 38] = [
         Self::Interrupted,
         Self::Outages,
         Self::MemberExited,
@@ -209,6 +209,8 @@ impl Code {
         Self::NeverSteady,
         Self::OtherStatements,
         Self::FewerStatements,
+        Self::OtherTransactions,
+        Self::FewerTransactions,
         Self::StuckClients,
         Self::Unfinished,
         Self::CensoredPercentiles,
