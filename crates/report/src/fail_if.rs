@@ -274,7 +274,10 @@ mod tests {
         }
         assert!(of("throughput").chain(of("max")).all(|it| it.result == CheckResult::Kept));
         let text = crate::summary(&reading, None, Some(100), false);
-        assert!(text.contains("p99 > 1us: crossed with") && text.contains("not crossed: "), "{text}");
+        assert!(
+            text.contains("p99 > 1us: crossed with") && text.contains("not crossed: "),
+            "{text}"
+        );
         assert!(crate::markdown(&reading).contains("## Bounds"));
         let json: Value = serde_json::from_str(&crate::json(&reading)).unwrap();
         assert_eq!(json["fail_if"][0]["result"], "crossed");
