@@ -7,6 +7,9 @@ use procfs::process::{Process, Status};
 
 /// The unit of the kernel's user and system times: 100 a second on every Linux (`USER_HZ`).
 const TICK: Duration = Duration::from_millis(10);
+/// What threads that ended inside a window may have used in it: that of some that do little beside the load, and the
+/// coarseness of ticks.
+const ENDED_MAX: Duration = Duration::from_millis(100);
 
 /// CPU time of a process until now.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,13 +37,23 @@ impl CpuTime {
     }
 
     /// User and system time since `earlier`: the exact total, split in proportion to the ticks.
-    pub(super) fn since(&self, earlier: &Self) -> [Duration; 2] {
+    ///
+    /// # Errors
+    /// When a thread that worked has ended meanwhile, as its load has then: the total has lost what it used.
+    pub(super) fn since(&self, earlier: &Self) -> anyhow::Result<[Duration; 2]> {
         let total = self.total.saturating_sub(earlier.total);
         let user = self.user_ticks.saturating_sub(earlier.user_ticks);
         let system = self.system_ticks.saturating_sub(earlier.system_ticks);
+        // Ticks count what threads that have ended used as well, each kind to a tick.
+        let by_ticks = TICK * u32::try_from(user + system).unwrap_or(u32::MAX);
+        if total + ENDED_MAX < by_ticks {
+            bail!(
+                "threads that worked have ended inside the window: {by_ticks:?} of CPU time were used, the threads that are left have {total:?}"
+            );
+        }
         let share = user as f64 / (user + system).max(1) as f64;
         let user = total.mul_f64(share);
-        [user, total - user]
+        Ok([user, total - user])
     }
 
     /// By ticks alone: coarse, but it includes threads that have ended.
@@ -81,8 +94,10 @@ mod tests {
             user_ticks,
             system_ticks,
         };
-        let split = time(1104, 35, 85).since(&time(104, 10, 10));
+        let split = time(1104, 35, 85).since(&time(104, 10, 10)).unwrap();
         assert_eq!(split, [250, 750].map(Duration::from_millis));
+        let error = time(504, 35, 85).since(&time(104, 10, 10)).unwrap_err();
+        assert!(error.to_string().contains("1s of CPU time"), "{error}");
     }
 
     #[test]

@@ -97,7 +97,7 @@ impl<'a> Window<'a> {
         pause(self.length, interrupt)?;
         let queries = ((self.counted)(self.server)? - first) as f64;
         let length_s = clock.now() as f64 / 1e9;
-        let cpu = CpuTime::of(client.pid())?.since(&cpu);
+        let cpu = CpuTime::of(client.pid())?.since(&cpu)?;
         if let Some(status) = client.ended()? {
             bail!("its load ended inside the window ({status})");
         }
