@@ -1,8 +1,9 @@
 //! Checks that no compiler does: which crate may import which, circles between files, how files open, how long they are,
-//! and words that do not belong in a room. ARCHITECTURE.md lists the invariants.
+//! words that do not belong in a room, and links of documents. ARCHITECTURE.md lists the invariants.
 
 mod circles;
 mod imports;
+mod links;
 mod shape;
 mod source;
 mod words;
@@ -50,6 +51,7 @@ pub(crate) fn run() -> anyhow::Result<ExitCode> {
 /// All violations below `root`, by file and line.
 fn findings(root: &Path) -> anyhow::Result<Vec<Finding>> {
     let mut findings = imports::check(root)?;
+    findings.extend(links::check(root)?);
     let sources = sources(root)?;
     findings.extend(circles::check(&sources));
     for source in &sources {

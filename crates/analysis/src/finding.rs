@@ -183,47 +183,78 @@ pub enum Code {
 }
 
 impl Code {
-    /// Every code that makes a trial or a run doubtful.
-    pub const DOUBTS: [Self; 38] = [
+    /// Every code, in the order of the declaration.
+    pub const ALL: [Self; 64] = [
+        Self::Failed,
+        Self::DataNotVerified,
+        Self::Crashed,
+        Self::Cut,
+        Self::Damaged,
         Self::Interrupted,
+        Self::NothingMeasured,
         Self::Outages,
         Self::MemberExited,
         Self::ConnectionsLost,
+        Self::IdleConnectionsClosed,
+        Self::ClientsLeft,
+        Self::EveryClientLeft,
         Self::Failures,
+        Self::Retries,
+        Self::ClientSaturated,
         Self::ClientSaturatedBriefly,
         Self::GeneratorStalled,
+        Self::GeneratorStalledLong,
         Self::GeneratorLost,
         Self::GeneratorClock,
         Self::GeneratorsUneven,
         Self::RateMissed,
         Self::GeneratorLate,
         Self::LittlesLaw,
+        Self::ConditionBroken,
+        Self::AnswerWrong,
+        Self::AnswersDiffer,
         Self::MixMissed,
         Self::LatencyLimitMissed,
+        Self::WorkloadRemark,
+        Self::SystemRemark,
         Self::Unfair,
         Self::Trend,
         Self::LatencyTrend,
         Self::Step,
         Self::WarmUpShort,
         Self::Unsteady,
-        Self::NeverSteady,
         Self::OtherStatements,
         Self::FewerStatements,
         Self::OtherTransactions,
         Self::FewerTransactions,
+        Self::NeverSteady,
+        Self::PrecisionMissed,
         Self::StuckClients,
         Self::Unfinished,
         Self::CensoredPercentiles,
         Self::TooFewValues,
+        Self::FewValues,
         Self::ShortWindow,
         Self::CpuStolen,
         Self::CpuUsedByOthers,
+        Self::LoadUneven,
+        Self::MemberNotWatched,
+        Self::ServerGaps,
+        Self::ServerSilent,
         Self::ServerAway,
         Self::ServerRestarted,
+        Self::TrialsMissing,
+        Self::ClockRateVaries,
         Self::MachineBusy,
         Self::BaselineDiffers,
         Self::FirstWindows,
+        Self::PlanDamaged,
     ];
+
+    /// Every code that makes a trial or a run doubtful.
+    pub fn doubts() -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().filter(|code| code.severity() == Severity::Doubtful)
+    }
 
     pub fn name(self) -> &'static str {
         self.row().0
@@ -354,9 +385,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_doubt_is_in_the_list() {
-        let rows = include_str!("finding.rs").matches("\", Doubtful),").count();
-        assert_eq!(Code::DOUBTS.len() + 1, rows, "and this line");
-        assert!(Code::DOUBTS.iter().all(|code| code.severity() == Severity::Doubtful));
+    fn every_code_is_in_the_list() {
+        let source = include_str!("finding.rs");
+        let of = |severity: &str| source.matches(&format!("\", {severity}),\n")).count();
+        assert_eq!(Code::ALL.len(), of("Invalid") + of("Doubtful") + of("Note"));
+        assert!(Code::ALL.iter().enumerate().all(|(at, code)| *code as usize == at));
     }
 }

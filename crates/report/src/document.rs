@@ -135,6 +135,8 @@ pub(crate) struct Item {
     /// What it is about; empty where the text says so.
     pub(crate) head: String,
     pub(crate) text: String,
+    /// When it is said; empty where that needs no words.
+    pub(crate) rule: String,
     /// Where it was found.
     pub(crate) places: Vec<String>,
     pub(crate) link: Option<Link>,

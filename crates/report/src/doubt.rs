@@ -12,9 +12,9 @@ impl Doubt {
     /// # Errors
     /// The known ones, when it is none of them.
     pub fn parse(name: &str) -> Result<Self, String> {
-        let known = Code::DOUBTS.into_iter().find(|code| code.name() == name.trim());
+        let known = Code::doubts().find(|code| code.name() == name.trim());
         known.map(Self).ok_or_else(|| {
-            let mut names = Code::DOUBTS.map(Code::name);
+            let mut names: Vec<&str> = Code::doubts().map(Code::name).collect();
             names.sort_unstable();
             let meant = plan::nearest(name, &names);
             let meant = meant.map_or(String::new(), |near| format!("did you mean `{near}`? "));

@@ -1,4 +1,7 @@
-//! Findings in words: the observation, its meaning and the remedy. One table has the words for every code.
+//! Findings in words: the observation, its meaning and the remedy. One table has the words for every code, and
+//! `finding/rules.rs` says when each is made.
+
+mod rules;
 
 use analysis::{Code, Finding, Severity, Subject};
 use serde_json::json;
@@ -15,6 +18,8 @@ pub(crate) struct Group {
     headline: &'static str,
     /// Its meaning for the figures, and what to do about it.
     pub(crate) meaning: &'static str,
+    /// When it is said.
+    pub(crate) rule: String,
     /// The trials in which it was found, each with its figures.
     pub(crate) places: Vec<String>,
 }
@@ -61,6 +66,7 @@ fn add(groups: &mut Vec<Group>, finding: &Finding, place: String) {
             severity: finding.code.severity(),
             headline,
             meaning,
+            rule: rules::plain(finding.code),
             places: vec![place],
         }),
     }

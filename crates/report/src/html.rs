@@ -254,7 +254,7 @@ fn figures(charts: &[Chart], id: &str, fold: Fold) -> String {
 }
 
 fn list(class: &str, items: &[Item]) -> String {
-    let item = |Item { head, text, places: of_item, link }: &Item| {
+    let item = |Item { head, text, rule, places: of_item, link }: &Item| {
         let head = match head.as_str() {
             "" => String::new(),
             head => format!("<strong>{}</strong>: ", escape(head)),
@@ -262,7 +262,14 @@ fn list(class: &str, items: &[Item]) -> String {
         let link = link
             .as_ref()
             .map_or(String::new(), |link| format!(" <a href=\"#{}\">{}</a>", link.id, link.label));
-        format!("<li>{head}{}{link}{}</li>\n", escape(text), places(of_item))
+        let rule = match rule.as_str() {
+            "" => String::new(),
+            rule => format!(
+                "\n<details class=\"rule\"><summary>when this is said</summary>\n<p>When {}.</p>\n</details>\n",
+                escape(rule)
+            ),
+        };
+        format!("<li>{head}{}{link}{rule}{}</li>\n", escape(text), places(of_item))
     };
     let items: String = items.iter().map(item).collect();
     format!("<ul class=\"{class}\">\n{items}</ul>\n")

@@ -74,7 +74,7 @@ fn block(block: &Block<'_>, all: &[Section<'_>], out: &mut String) {
     }
 }
 
-fn item(Item { head, text, places, link }: &Item, all: &[Section<'_>]) -> String {
+fn item(Item { head, text, places, link, .. }: &Item, all: &[Section<'_>]) -> String {
     let head = if head.is_empty() { String::new() } else { format!("**{head}**: ") };
     let link = link.as_ref().and_then(|link| anchor(link, all));
     let link = link.map_or(String::new(), |anchor| format!(" ([figures](#{anchor}))"));

@@ -123,7 +123,7 @@ fn care<'d>(reading: &'d Reading<'d>) -> Section<'d> {
     let groups = finding::groups(&reading.digest, &reading.findings);
     let item = |group: Group| {
         let (head, text) = (group.title(), format!("{}.", group.meaning));
-        Item { head, text, places: group.places, link: None }
+        Item { head, text, rule: group.rule, places: group.places, link: None }
     };
     let items: Vec<Item> = groups.into_iter().map(item).collect();
     let list = (!items.is_empty()).then(|| Block::new(Weight::Summary, Content::List(items)));

@@ -69,7 +69,7 @@ fn findings<'d>(trial: &Trial<'_>) -> Option<Block<'d>> {
             _ => group.title(),
         };
         let places = if group.places.len() > 1 { group.places } else { Vec::new() };
-        Item { head, text: format!("{}.", group.meaning), places, link: None }
+        Item { head, text: format!("{}.", group.meaning), rule: group.rule, places, link: None }
     };
     let items: Vec<Item> = finding::of_trial(trial).into_iter().map(item).collect();
     (!items.is_empty()).then(|| Block::new(Weight::Page, Content::List(items)))
