@@ -3,7 +3,7 @@
 //! A closed loop's time for each transaction, T = 1/X, is a function of what is put where. Seconds that are added for each
 //! transaction at a place cost the whole system beta times as many: 1/beta is how many transactions can be at that place at
 //! once without being in each other's way. A place with the demand D has the share X beta D of T, and the shares of
-//! all places sum to 1 (METHODOLOGY.md, *Why*).
+//! all places sum to 1 (docs/statistics/why.md).
 
 mod busy;
 mod design;

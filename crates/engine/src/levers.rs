@@ -1,5 +1,4 @@
-//! Slow-downs of dyno's own that are switched on and off while load runs, to see who waits for them (*Why* in
-//! METHODOLOGY.md).
+//! Slow-downs of dyno's own that are switched on and off while load runs, to see who waits for them (docs/statistics/why.md).
 
 use std::cell::Cell;
 use std::hint::black_box;

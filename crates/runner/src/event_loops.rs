@@ -2,7 +2,7 @@
 //!
 //! A database answers one statement of a connection at a time: an event loop for each core wins there. A service takes
 //! many calls of a connection together. The more of them an event loop has, the more leave in one system call, and the
-//! fewer cores it takes from a service on the same machine: half of the cores are enough. METHODOLOGY.md has the
+//! fewer cores it takes from a service on the same machine: half of the cores are enough. docs/statistics/load.md has the
 //! measurements.
 
 use net::Endpoint;

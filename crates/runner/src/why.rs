@@ -1,5 +1,5 @@
 //! The experiment for the limit of a trial's system, after its measured load: the load goes on while small slow-downs are
-//! switched on and off (METHODOLOGY.md, *Why*).
+//! switched on and off (docs/statistics/why.md).
 
 mod asking;
 mod flushing;

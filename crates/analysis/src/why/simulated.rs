@@ -632,7 +632,7 @@ fn intervals_cover_what_they_should() {
     }
 }
 
-/// Two minutes of windows of 0.3 s on a machine whose noise is what METHODOLOGY.md, *Windows*, has measured: 24 % in 0.1 s,
+/// Two minutes of windows of 0.3 s on a machine whose noise is what docs/statistics/variants.md, *Windows*, has measured: 24 % in 0.1 s,
 /// correlated by 0.83, 0.63 and 0.35 after 0.1, 0.5 and 2 s. `cargo test --release -p dyno-analysis why_two_minutes --
 /// --ignored --nocapture`
 #[test]

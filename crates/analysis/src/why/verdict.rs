@@ -1,4 +1,4 @@
-//! From the effects to the limit: the table of patterns of METHODOLOGY.md, *Why*.
+//! From the effects to the limit: the table of patterns of docs/statistics/why.md.
 
 use super::places::{Ranged95, WhyEffects, WhyPlace};
 

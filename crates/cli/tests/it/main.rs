@@ -4,6 +4,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests start dyno and other programs as users do")]
 
 mod autocommit;
+mod book;
 mod build_facts;
 mod command_line;
 mod compare;

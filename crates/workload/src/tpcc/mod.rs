@@ -3,7 +3,7 @@
 //!
 //! Comments name the clauses that the code implements. The further requirements of an audited result (pricing, ACID
 //! tests, steady state of two hours, terminals and screens) are not implemented: no figure of dyno's is a TPC result
-//! (METHODOLOGY.md, docs/tpcc.md).
+//! (docs/tpcc.md).
 
 mod check;
 mod client;

@@ -2,8 +2,8 @@
 //! queries with their substitution parameters, the answers to the validation parameters, streams in the specified
 //! order, and the refresh functions.
 //!
-//! Comments name the clauses that the code implements. No figure of dyno's is a TPC result (METHODOLOGY.md,
-//! docs/tpch.md).
+//! Comments name the clauses that the code implements. No figure of dyno's is a TPC result
+//! (docs/tpch.md).
 
 mod answers;
 mod client;
