@@ -225,3 +225,56 @@ fn the_lines_of_the_documents_fail_a_change_that_is_slower_and_pass_one_that_is_
     assert_eq!(code, Some(0), "{told}");
     assert!(told.contains("**Passed: of 1 threshold, none crossed"), "{told}");
 }
+
+/// The lines of the last step of the action at the root.
+fn lines_of_the_action() -> String {
+    const ACTION: &str = include_str!("../../../../action.yml");
+    let (_, lines) = ACTION.rsplit_once("      run: |\n").unwrap();
+    lines.lines().map(|line| format!("{}\n", line.strip_prefix("        ").unwrap())).collect()
+}
+
+#[test]
+fn the_action_writes_a_summary_and_fails_where_a_bound_or_a_threshold_is_crossed() {
+    let sandbox = Sandbox::new();
+    let plan = "repetitions = 2\n[systems.simulated]\nservers = 2\n\
+                [systems.simulated.variants.base]\nservice_times = [\"10ms\"]\n\
+                [systems.simulated.variants.change]\nservice_times = [\"12ms\"]\n\
+                [workloads.simulated]\n[load]\nclients = 1\ntime = \"5s\"\n";
+    sandbox.file("ci.toml", plan);
+    let of = |plan: &str, bounds: &str, thresholds: &str| {
+        let summary = sandbox.file("summary.md", "");
+        let mut shell = Command::new("bash");
+        shell
+            .args(["-e", "-o", "pipefail", "-c", &lines_of_the_action()])
+            .current_dir(sandbox.path());
+        shell.envs([
+            ("PLAN", plan),
+            ("NAME", "gate"),
+            ("COMPARE", "base change"),
+            ("ARGUMENTS", "--set load.warm_up=0s"),
+        ]);
+        shell.envs([
+            ("FAIL_IF", bounds),
+            ("THRESHOLDS", thresholds),
+            ("DYNO", env!("CARGO_BIN_EXE_dyno")),
+        ]);
+        let output = shell
+            .env("GITHUB_STEP_SUMMARY", &summary)
+            .env("HOME", sandbox.path())
+            .output()
+            .unwrap();
+        (output.status.code(), fs::read_to_string(&summary).unwrap(), both(&output))
+    };
+    let (code, summary, told) = of("ci.toml", "errors > 0.1%\np99 > 1s\n", "p50 > +30%\n");
+    assert_eq!(code, Some(0), "{told}");
+    assert!(summary.contains("complete, 4 bounds kept"), "{summary}");
+    assert!(summary.contains("**Passed: of 1 threshold, none crossed"), "{summary}");
+    let (code, summary, told) = of("ci.toml", "p99 > 11ms", "");
+    assert_eq!(code, Some(1), "{told}");
+    assert!(summary.contains("**Failed: of 2 bounds, 1 crossed**"), "{summary}");
+    let (code, summary, told) = of("ci.toml", "", "p50 > +5%");
+    assert_eq!(code, Some(1), "{told}");
+    assert!(summary.contains("**Failed: of 1 threshold, 1 crossed"), "{summary}");
+    let (code, summary, told) = of("none.toml", "", "");
+    assert_eq!((code, summary.as_str()), (Some(2), ""), "{told}");
+}

@@ -465,7 +465,7 @@ fn the_documented_examples_are_valid() {
             examples += 1;
         }
     }
-    assert_eq!(examples, 3);
+    assert_eq!(examples, 4);
 }
 
 #[test]
