@@ -378,13 +378,21 @@ struct Echo {
 }
 
 impl Echo {
+    /// On a port that was free a moment ago another test's connection may be: it goes soon.
     fn start(sandbox: &Sandbox, listen: &str) -> Self {
-        let mut command = sandbox.dyno(["echo", "--listen", listen]);
-        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let address = line.strip_prefix("listening on ").unwrap().split(';').next().unwrap();
-        Self { child, address: address.to_owned() }
+        for _ in 0..100 {
+            let mut command = sandbox.dyno(["echo", "--listen", listen]);
+            let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+            let mut line = String::new();
+            BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+            if let Some(said) = line.strip_prefix("listening on ") {
+                let address = said.split(';').next().unwrap().to_owned();
+                return Self { child, address };
+            }
+            assert!(!child.wait().unwrap().success(), "{line}");
+            thread::sleep(Duration::from_millis(100));
+        }
+        panic!("nothing can listen at {listen}");
     }
 
     fn url(&self) -> String {
@@ -429,7 +437,10 @@ fn a_service_restart_is_an_outage_and_the_trial_continues() {
     let trial = &run.interrupted_trial();
     assert_eq!(trial["reconnects"], 4);
     assert_eq!(count(&trial["failed_transactions"]), errors_of(trial, "connection"));
-    assert_eq!(trial["outages"].as_array().unwrap().len(), 1, "{}", trial["outages"]);
+    // A busy machine may have stalls beside it, which lose no connection.
+    let outages = trial["outages"].as_array().unwrap().iter();
+    let lost = outages.filter(|outage| count(&outage["failures"]) > 0).count();
+    assert_eq!(lost, 1, "{}", trial["outages"]);
 }
 
 /// The peak memory of a run of so many clients with a connection each, KiB.
