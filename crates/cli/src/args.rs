@@ -91,6 +91,11 @@ pub(crate) enum Command {
     /// Watch this host for another dyno, on standard input and output.
     #[command(hide = true)]
     WatchHost,
+    /// Print a JSON Schema, with which editors complete a plan and programs check what they read.
+    Schema {
+        /// What it describes.
+        of: SchemaOf,
+    },
     /// Print a completion script for a shell.
     Completions {
         /// The shell.
@@ -102,6 +107,13 @@ pub(crate) enum Command {
         #[arg(value_hint = ValueHint::DirPath)]
         folder: PathBuf,
     },
+}
+
+/// What a JSON Schema describes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SchemaOf {
+    /// A plan, in TOML or JSON.
+    Plan,
 }
 
 /// A view of a run for standard output.

@@ -21,6 +21,7 @@ mod repetitions;
 mod report;
 mod run;
 mod run_name;
+mod schema;
 mod start;
 mod subject;
 mod up;
@@ -67,6 +68,7 @@ pub(crate) fn dispatch(args: Args) -> Result<ExitCode> {
         Command::Workloads(args) => catalogue::workloads(args.name.as_deref()),
         Command::Systems(args) => catalogue::systems(args.name.as_deref()),
         Command::WatchHost => watch_host::run(),
+        Command::Schema { of } => schema::run(of),
         Command::Completions { shell } => completions::run(shell),
         Command::Manual { folder } => manual::run(&folder),
     }

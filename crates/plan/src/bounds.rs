@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::OptionReader;
+use crate::keys::{Form, Key};
 use crate::units::show_duration;
 use crate::value::Value;
 
@@ -36,6 +37,19 @@ impl Default for Bounds {
 const QUERY_TIMEOUT_MIN: Duration = Duration::from_millis(40);
 
 /// Keys of `[load]` that this file reads.
+pub(crate) fn keys() -> Vec<Key> {
+    let key = |name, meaning| Key::new(name, Form::Limit, meaning);
+    vec![
+        Key::new("connect_timeout", Form::Time, "longest wait for a connection, login included")
+            .or("10s"),
+        key("query_timeout", "longest wait for the answer to a statement of the load").or("60s"),
+        key("phase_timeout", "longest time for each of prepare, verify, check and cleanup")
+            .or("off"),
+        key("reconnect_limit", "how long a client tries to connect again").or("30s"),
+    ]
+}
+
+/// Reads them.
 pub(crate) fn read(reader: &mut OptionReader<'_>) -> Bounds {
     let default = Bounds::default();
     let connect_timeout = reader.duration("connect_timeout", default.connect_timeout);

@@ -1,9 +1,14 @@
 //! Whether and how the ceiling of the path to a system is measured.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
+use crate::keys::{Form, Key};
 use crate::value::Value;
 use crate::{OptionReader, Problem};
+
+const IN_FLIGHT: RangeInclusive<u64> = 2..=10_000;
+const ROUNDS: RangeInclusive<u64> = 1..=1_000;
 
 /// The measurement of what the path to a system carries at the sizes of a trial's messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +41,20 @@ impl CeilingPlan {
     }
 }
 
+/// The key at the top of a plan.
+pub(crate) fn key() -> Key {
+    let keys = vec![
+        Key::new("to", Form::Text, "host and port of a `dyno echo` on the system's host"),
+        Key::new("in_flight", Form::Integer(IN_FLIGHT), "requests in flight on each connection")
+            .or(16),
+        Key::new("rounds", Form::Integer(ROUNDS), "number of rounds").or(3),
+        Key::new("time", Form::Time, "length of one measurement").or("500ms"),
+    ];
+    let form = Form::Either(vec![Form::Flag, Form::Table(keys)]);
+    Key::new("ceiling", form, "measures after each trial what the path to the system carries")
+        .or(false)
+}
+
 /// Reads `ceiling` at the top of a plan: a table, or whether it is measured.
 pub(crate) fn read(
     reader: &mut OptionReader<'_>,
@@ -46,8 +65,8 @@ pub(crate) fn read(
         return reader.boolean("ceiling", false).then_some(default);
     };
     let mut own = table.reader();
-    let in_flight = own.integer("in_flight", default.in_flight as u64, 2..=10_000);
-    let rounds = own.integer("rounds", default.rounds.into(), 1..=1_000);
+    let in_flight = own.integer("in_flight", default.in_flight as u64, IN_FLIGHT);
+    let rounds = own.integer("rounds", default.rounds.into(), ROUNDS);
     let plan = CeilingPlan {
         to: own.text("to"),
         in_flight: usize::try_from(in_flight).unwrap_or(default.in_flight),

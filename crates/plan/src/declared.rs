@@ -5,9 +5,10 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use crate::OptionReader;
+use crate::keys::{Form, words};
 
 /// An option as `dyno workloads` and `dyno systems` show it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct OptionInfo {
     /// Its name in a plan; on the command line with `-` for `_`.
     pub name: &'static str,
@@ -16,11 +17,18 @@ pub struct OptionInfo {
     pub meaning: &'static str,
     /// Whether its value on a command line is a text as it stands, never TOML.
     pub is_text: bool,
+    /// What its value may be.
+    pub form: Form,
 }
 
 impl OptionInfo {
-    fn new(name: &'static str, default: impl Into<String>, meaning: &'static str) -> Self {
-        Self { name, default: default.into(), meaning, is_text: false }
+    fn new(
+        name: &'static str,
+        default: impl Into<String>,
+        meaning: &'static str,
+        form: Form,
+    ) -> Self {
+        Self { name, default: default.into(), meaning, is_text: false, form }
     }
 }
 
@@ -90,10 +98,17 @@ impl Number<f64> {
     }
 }
 
-impl<T: ToString + Sync> Described for Number<T> {
+impl Described for Number<u64> {
     fn info(&self) -> OptionInfo {
         let default = self.default.as_ref().map(ToString::to_string).unwrap_or_default();
-        OptionInfo::new(self.name, default, self.meaning)
+        OptionInfo::new(self.name, default, self.meaning, Form::Integer(self.allowed.clone()))
+    }
+}
+
+impl Described for Number<f64> {
+    fn info(&self) -> OptionInfo {
+        let default = self.default.as_ref().map(ToString::to_string).unwrap_or_default();
+        OptionInfo::new(self.name, default, self.meaning, Form::Number(self.allowed.clone()))
     }
 }
 
@@ -123,7 +138,7 @@ impl Numbers {
 
 impl Described for Numbers {
     fn info(&self) -> OptionInfo {
-        OptionInfo::new(self.name, "", self.meaning)
+        OptionInfo::new(self.name, "", self.meaning, Form::Integers(self.allowed.clone()))
     }
 }
 
@@ -154,7 +169,7 @@ impl Flag {
 
 impl Described for Flag {
     fn info(&self) -> OptionInfo {
-        OptionInfo::new(self.name, self.default.to_string(), self.meaning)
+        OptionInfo::new(self.name, self.default.to_string(), self.meaning, Form::Flag)
     }
 }
 
@@ -187,7 +202,7 @@ impl<T: Copy> Choice<T> {
 
 impl<T: Sync> Described for Choice<T> {
     fn info(&self) -> OptionInfo {
-        OptionInfo::new(self.name, self.default.0, self.meaning)
+        OptionInfo::new(self.name, self.default.0, self.meaning, words(self.choices))
     }
 }
 
@@ -214,7 +229,10 @@ impl Text {
 
 impl Described for Text {
     fn info(&self) -> OptionInfo {
-        OptionInfo { is_text: true, ..OptionInfo::new(self.name, self.default, self.meaning) }
+        OptionInfo {
+            is_text: true,
+            ..OptionInfo::new(self.name, self.default, self.meaning, Form::Text)
+        }
     }
 }
 
@@ -243,7 +261,7 @@ impl Texts {
 
 impl Described for Texts {
     fn info(&self) -> OptionInfo {
-        OptionInfo::new(self.name, self.default, self.meaning)
+        OptionInfo::new(self.name, self.default, self.meaning, Form::Texts)
     }
 }
 
@@ -274,7 +292,7 @@ impl Size {
 
 impl Described for Size {
     fn info(&self) -> OptionInfo {
-        OptionInfo::new(self.name, self.default.0, self.meaning)
+        OptionInfo::new(self.name, self.default.0, self.meaning, Form::Size)
     }
 }
 
@@ -305,7 +323,7 @@ impl Time {
 
 impl Described for Time {
     fn info(&self) -> OptionInfo {
-        OptionInfo::new(self.name, self.default.0, self.meaning)
+        OptionInfo::new(self.name, self.default.0, self.meaning, Form::Time)
     }
 }
 
@@ -324,6 +342,6 @@ pub const fn named(name: &'static str, default: &'static str, meaning: &'static 
 
 impl Described for Named {
     fn info(&self) -> OptionInfo {
-        OptionInfo::new(self.name, self.default, self.meaning)
+        OptionInfo::new(self.name, self.default, self.meaning, Form::Any)
     }
 }

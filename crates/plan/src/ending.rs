@@ -4,6 +4,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use crate::keys::{Form, Key, words};
 use crate::value::Value;
 use crate::{OptionReader, Options, Problem, show_duration};
 
@@ -104,6 +105,25 @@ impl fmt::Display for PrecisionPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} within {}%", self.figure, (self.within * 1e8).round() / 1e6)
     }
+}
+
+/// The keys of `[load]` that this file reads.
+pub(crate) fn keys() -> Vec<Key> {
+    let steady = vec![
+        Key::new("until", words(UNTIL), "what ends the warm-up"),
+        Key::new("at_least", Form::Time, "the shortest warm-up; a tenth of `at_most` by default"),
+        Key::new("at_most", Form::Time, "the longest warm-up").or("5m"),
+    ];
+    let warm_up = vec![Form::Time, words(UNTIL), Form::Table(steady)];
+    vec![
+        Key::new(
+            "until",
+            Form::Text,
+            "a precision that ends the measured load, such as `p99 within 5%`",
+        ),
+        Key::new("warm_up", Form::Either(warm_up), "load before the measured load, or `steady`")
+            .or("1s"),
+    ]
 }
 
 /// `until` of `[load]`; `None` when a length alone ends the measuring.

@@ -1,5 +1,6 @@
 //! `rounds`: variants are measured in rounds until their ratios are known well enough.
 
+use crate::keys::{Form, Key};
 use crate::units::parse_part;
 use crate::value::Value;
 use crate::{OptionReader, Options, PreciseFigure, Problem};
@@ -35,6 +36,24 @@ pub enum RoundsGoal {
     Width(f64),
     /// Whether the ratio differs from 1, or differs by less than this part: also [`crate::Plan::least_difference`].
     Decide(f64),
+}
+
+/// The key at the top of a plan.
+pub(crate) fn key() -> Key {
+    let keys = vec![
+        Key::new(
+            "width",
+            Form::Part,
+            "half the width of each ratio's interval at which rounds end",
+        ),
+        Key::new("decide", Form::Part, "the difference that rounds decide on"),
+        Key::new("figure", Form::Text, "`throughput`, `mean`, or a percentile such as `p99`")
+            .or("throughput"),
+        Key::new("at_least", Form::Integer(ROUNDS_MIN..=ROUNDS_MAX), "the fewest rounds")
+            .or(AT_LEAST),
+        Key::new("at_most", Form::Integer(ROUNDS_MIN..=ROUNDS_MAX), "the most rounds").or(AT_MOST),
+    ];
+    Key::new(ROUNDS, Form::Table(keys), "measures variants in rounds until they are known well")
 }
 
 impl RoundsPlan {

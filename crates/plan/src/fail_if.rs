@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::keys::{Form, Key};
 use crate::seek::BoundFigure;
 use crate::units::parse_count;
 use crate::{OptionReader, show_duration};
@@ -162,6 +163,12 @@ impl From<FailIf> for String {
     fn from(bound: FailIf) -> Self {
         bound.to_string()
     }
+}
+
+/// The key at the top of a plan.
+pub(crate) fn key() -> Key {
+    let meaning = "bounds with which the run fails, such as `p99 > 10ms` or `errors > 0.1%`";
+    Key::new(FAIL_IF, Form::Texts, meaning)
 }
 
 /// The bounds of a plan. A list within one text has commas, as in [seek].

@@ -1,5 +1,6 @@
 //! Where the load comes from: the keys of `[load]` about generators.
 
+use crate::keys::{Form, Key, words};
 use crate::{OptionReader, Place};
 
 /// More generators than this are refused.
@@ -23,6 +24,24 @@ pub(crate) struct Generators {
     pub(crate) on_loss: OnGeneratorLoss,
     /// Whether copies of dyno stay on other hosts after the run.
     pub(crate) keep_copies: bool,
+}
+
+/// The keys of `[load]` about generators.
+pub(crate) fn keys() -> Vec<Key> {
+    vec![
+        Key::new(
+            "generators",
+            Form::Texts,
+            "processes that share the load, such as `local` or `ssh://bench1`",
+        ),
+        Key::new(
+            "on_generator_loss",
+            words(LOSS),
+            "what becomes of a trial that loses a generator",
+        )
+        .or("end"),
+        Key::new("keep_copies", Form::Flag, "whether dyno's copies stay on other hosts").or(false),
+    ]
 }
 
 /// Reads the keys of `[load]` about generators, of a plan that watches other hosts or none.

@@ -1,5 +1,7 @@
 //! Turns a plan's text into a checked plan.
 
+mod keys;
+
 use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::Arc;
@@ -21,7 +23,15 @@ use crate::{
 };
 use crate::{ceiling, why};
 
+pub use self::keys::{PlanKeys, plan_keys};
+
 const CLIENTS: RangeInclusive<u64> = 1..=1_000_000;
+const EVENTS: RangeInclusive<u64> = 1..=u64::MAX;
+const LEAST_DIFFERENCES: RangeInclusive<f64> = 0.0001..=1.0;
+const PERCENTS: RangeInclusive<f64> = 0.0..=100.0;
+const REPETITIONS: RangeInclusive<u64> = 1..=10_000;
+const SEEDS: RangeInclusive<u64> = 0..=u64::MAX;
+const WORKERS: RangeInclusive<u64> = 1..=1024;
 const INTERVAL_MIN: Duration = Duration::from_millis(10);
 const TIME_DEFAULT: Duration = Duration::from_secs(10);
 const SECOND: Duration = Duration::from_secs(1);
@@ -140,8 +150,8 @@ fn read_plan(root: &Options, source: &Arc<Source>, problems: &mut Vec<Problem>) 
     let windows = windows::read(&mut reader, problems);
     let rounds_default = if windows.is_some() { windows::ROUNDS_DEFAULT } else { 1 };
     let rounds = enough_rounds::read(&mut reader, problems);
-    let repetitions = read_u32(&mut reader, "repetitions", rounds_default, 1..=10_000);
-    let least_difference = reader.float("least_difference", LEAST_DIFFERENCE, 0.0001..=1.0);
+    let repetitions = read_u32(&mut reader, "repetitions", rounds_default, REPETITIONS);
+    let least_difference = reader.float("least_difference", LEAST_DIFFERENCE, LEAST_DIFFERENCES);
     let systems = read_systems(&mut reader, has_noise.then_some(root), problems);
     let watch = watch::read(&mut reader, problems);
     let of_systems = systems.iter().flat_map(|system| &system.endpoints);
@@ -150,7 +160,7 @@ fn read_plan(root: &Options, source: &Arc<Source>, problems: &mut Vec<Problem>) 
     let plan = Plan {
         name: read_name(&mut reader, source),
         title: reader.text("title"),
-        seed: reader.integer("seed", 1, 0..=u64::MAX),
+        seed: reader.integer("seed", 1, SEEDS),
         windows,
         repetitions: rounds.map_or(repetitions, |rounds| rounds.at_most),
         rounds,
@@ -207,7 +217,7 @@ fn read_u32(
 pub const PERCENTILES_MAX: usize = 100;
 
 fn read_percentiles(reader: &mut OptionReader<'_>) -> Vec<f64> {
-    let given = reader.floats("percentiles", 0.0..=100.0);
+    let given = reader.floats("percentiles", PERCENTS);
     let mut percentiles = given.unwrap_or_else(|| PERCENTILES.to_vec());
     percentiles.sort_by(f64::total_cmp);
     if percentiles.len() > PERCENTILES_MAX {
@@ -327,7 +337,7 @@ fn read_load(
         generators: places,
         on_generator_loss: on_loss,
         keep_copies,
-        workers: reader.integer_given("workers", 1..=1024).map(to_usize),
+        workers: reader.integer_given("workers", WORKERS).map(to_usize),
         cpus: reader.cpus("cpus"),
         open,
         bounds: bounds::read(&mut reader),
@@ -345,7 +355,7 @@ fn to_usize(number: u64) -> usize {
 /// By default, steps determine the time; where a precision ends it, there is a long limit.
 fn read_limit(reader: &mut OptionReader<'_>, open: Option<&OpenLoop>) -> Limit {
     let time = reader.duration_given("time");
-    let events = reader.integer_given("events", 1..=u64::MAX);
+    let events = reader.integer_given("events", EVENTS);
     if time.is_some_and(|time| time.is_zero()) {
         reader.reject("time", "`time` is nothing", "measure for a while, such as \"10s\"");
     }

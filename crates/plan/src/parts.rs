@@ -1,5 +1,6 @@
 //! The systems and workloads of a plan, in their long and their short form.
 
+use crate::keys::{Form, Key};
 use crate::options::{Entry, Options};
 use crate::source::{bad_name, clean_name};
 use crate::value::{Spanned, Value};
@@ -15,6 +16,14 @@ pub(crate) struct Part {
     pub(crate) name: String,
     pub(crate) kind: String,
     pub(crate) table: Options,
+}
+
+/// The keys by which a table says what it is.
+pub(crate) fn kind_keys() -> Vec<Key> {
+    vec![
+        Key::new("kind", Form::Text, "what it is; without it, the name of its table says so"),
+        Key::new("use", Form::Text, "another word for `kind`"),
+    ]
 }
 
 impl Role {
@@ -157,7 +166,7 @@ fn read_kind(mut table: Options, problems: &mut Vec<Problem>) -> Option<(String,
 }
 
 /// The schemes of URLs, each with the kind of system that it names: for every name of a protocol an existing server.
-const SCHEMES: [(&str, &str); 8] = [
+pub const SCHEMES: [(&str, &str); 8] = [
     ("mysql", "mysql"),
     ("mariadb", "mysql"),
     ("tidb", "mysql"),

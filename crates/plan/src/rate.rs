@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::keys::{Form, Key, words};
 use crate::value::{Spanned, Value};
 use crate::{OptionReader, Problem, show_duration};
 
@@ -150,6 +151,24 @@ impl fmt::Display for Rate {
             (rates().fold(f64::INFINITY, f64::min), rates().fold(f64::NEG_INFINITY, f64::max));
         if least == most { write!(f, "{most}/s") } else { write!(f, "{least} to {most}/s") }
     }
+}
+
+/// The keys of `[load]` that this file reads.
+pub(crate) fn keys() -> Vec<Key> {
+    let rate = || Form::Number(STEP_RATES_PER_S);
+    let step = vec![
+        Key::new("for", Form::Time, "length of the step"),
+        Key::new("rate", rate(), "arrivals per second during the step"),
+        Key::new("from", rate(), "arrivals per second at its begin"),
+        Key::new("to", rate(), "arrivals per second at its end"),
+    ];
+    let backlog = Form::Integer(1..=u64::from(u32::MAX));
+    vec![
+        Key::new("rate", Form::Numbers(RATES_PER_S), "transactions that arrive per second"),
+        Key::new("steps", Form::Tables(step), "rates over time"),
+        Key::new("arrivals", words(ARRIVALS), "how arrivals are spread").or("poisson"),
+        Key::new("backlog", backlog, "most arrivals that wait for a free client").or("100k"),
+    ]
 }
 
 /// The open loop of `[load]`; `None` when there is none. Rates that a seek sets are not in the plan.

@@ -1,8 +1,10 @@
 //! `[seek]`: the bounds whose highest load is sought, and the trials that seek it.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
+use crate::keys::{Form, Key, words};
 use crate::units::{parse_duration, parse_part};
 use crate::{OptionReader, show_duration};
 
@@ -65,7 +67,11 @@ const OVER: &[(&str, Over)] = &[("clients", Over::Clients), ("rate", Over::Rate)
 const PROBE_TIME: Duration = Duration::from_secs(5);
 const CONFIRM_TIME: Duration = Duration::from_secs(30);
 const PRECISION: f64 = 0.05;
+const PRECISIONS: RangeInclusive<f64> = 0.01..=0.5;
 const PROBES: u64 = 50;
+const PROBES_ALLOWED: RangeInclusive<u64> = 16..=1_000;
+const RATE_MIN: f64 = 0.001;
+const RATE_MAX: f64 = 1e9;
 const CLIENTS_MAX: f64 = 1e6;
 const EXAMPLE: &str =
     "write such as \"p99 < 10ms\", \"mean < 2ms\", \"max < 1s\" or \"errors < 0.1%\"";
@@ -153,6 +159,29 @@ impl SeekPlan {
     }
 }
 
+/// The key at the top of a plan.
+pub(crate) fn key() -> Key {
+    let load = || Form::Number(RATE_MIN..=RATE_MAX);
+    let keys = vec![
+        Key::new("bounds", Form::Texts, "what is kept, such as `p99 < 10ms` or `errors < 0.1%`"),
+        Key::new("over", words(OVER), "the load that is varied").or("clients"),
+        Key::new("from", load(), "the lowest load: 1 client or 100 per second by default"),
+        Key::new("to", load(), "the highest load: 1024 clients or 1000000 per second by default"),
+        Key::new("probe_time", Form::Time, "measured time of each probe").or("5s"),
+        Key::new("confirm_time", Form::Time, "measured time of the trial that confirms the result")
+            .or("30s"),
+        Key::new(
+            "precision",
+            Form::Number(PRECISIONS),
+            "half the width of the capacity's interval",
+        )
+        .or(PRECISION),
+        Key::new("probes", Form::Integer(PROBES_ALLOWED), "the most probes").or(PROBES),
+    ];
+    Key::new("seek", Form::Table(keys), "seeks the highest load that keeps bounds")
+}
+
+/// Reads the table.
 pub(crate) fn read(reader: &mut OptionReader<'_>) -> SeekPlan {
     let bounds = read_bounds(reader);
     let over = reader.choice("over", Over::Clients, OVER);
@@ -170,8 +199,9 @@ pub(crate) fn read(reader: &mut OptionReader<'_>) -> SeekPlan {
         to,
         probe_time,
         confirm_time,
-        precision: reader.float("precision", PRECISION, 0.01..=0.5),
-        probes: usize::try_from(reader.integer("probes", PROBES, 16..=1_000)).unwrap_or(usize::MAX),
+        precision: reader.float("precision", PRECISION, PRECISIONS),
+        probes: usize::try_from(reader.integer("probes", PROBES, PROBES_ALLOWED))
+            .unwrap_or(usize::MAX),
     }
 }
 
@@ -198,7 +228,7 @@ fn read_bounds(reader: &mut OptionReader<'_>) -> Vec<Bound> {
 fn read_range(reader: &mut OptionReader<'_>, over: Over) -> (f64, f64) {
     let (from, to, allowed) = match over {
         Over::Clients => (1.0, 1_024.0, 1.0..=CLIENTS_MAX),
-        Over::Rate => (100.0, 1e6, 0.001..=1e9),
+        Over::Rate => (100.0, 1e6, RATE_MIN..=RATE_MAX),
     };
     let from = reader.float("from", from, allowed.clone());
     let to = reader.float("to", f64::max(to, from * 2.0), allowed);

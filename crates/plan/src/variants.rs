@@ -1,5 +1,6 @@
 //! Variants of a system: the same system with different options, for comparison.
 
+use crate::keys::{Form, Key};
 use crate::options::{Entry, Options};
 use crate::parts::Part;
 use crate::source::bad_name;
@@ -14,6 +15,11 @@ const AGAIN: &str = ".again";
 pub(crate) struct Expanded {
     pub(crate) part: Part,
     pub(crate) variant: Option<Variant>,
+}
+
+/// The key of a system's table; below it the variants, each with options of the system.
+pub(crate) fn key() -> Key {
+    Key::new(VARIANTS, Form::Settings, "the same system with other options, for comparison")
 }
 
 /// The system itself, or all of its variants when it has any: each has the system's options, overridden by its own.

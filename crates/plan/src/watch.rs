@@ -1,5 +1,6 @@
 //! The data sources that a plan watches during its load.
 
+use crate::keys::{Form, Key};
 use crate::value::{Spanned, Value};
 use crate::{OptionReader, Options, Place, Problem};
 
@@ -48,6 +49,24 @@ impl Default for WatchPlan {
     fn default() -> Self {
         Self { is_on: true, endpoints: Vec::new() }
     }
+}
+
+/// The key at the top of a plan.
+pub(crate) fn key() -> Key {
+    let form = Form::Either(vec![Form::Flag, Form::Table(vec![endpoints_key()])]);
+    Key::new("watch", form, "servers that report their metrics, and other hosts").or("on")
+}
+
+/// The key for endpoints, of all systems and of one.
+pub(crate) fn endpoints_key() -> Key {
+    let keys = vec![
+        Key::new("url", Form::Text, "a page of metrics, or a host such as `ssh://db1`"),
+        Key::new("name", Form::Text, "its name in reports"),
+        Key::new("processes", Form::Texts, "names of processes to watch on a host"),
+    ];
+    let one = || vec![Form::Text, Form::Table(keys.clone())];
+    let form = Form::Either([one(), vec![Form::List(one())]].concat());
+    Key::new("endpoints", form, "servers that report their metrics, and hosts")
 }
 
 /// Reads `watch` at the top of a plan: a table, or `"off"`.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::keys::{Form, Key};
 use crate::value::Value;
 use crate::{OptionReader, Options, Problem};
 
@@ -31,6 +32,22 @@ impl Default for WhyPlan {
     fn default() -> Self {
         Self { at_most: Duration::from_secs(120), window: None, toggle: None }
     }
+}
+
+/// The key at the top of a plan.
+pub(crate) fn key() -> Key {
+    let toggle = vec![
+        Key::new("name", Form::Text, "what the statements take away"),
+        Key::new("on", Form::Texts, "statements that take a cost of the server away"),
+        Key::new("off", Form::Texts, "statements that bring it back"),
+    ];
+    let keys = vec![
+        Key::new("at_most", Form::Time, "how long the experiment may last").or("120s"),
+        Key::new("window", Form::Time, "how long a slow-down stays as it is"),
+        Key::new("toggle", Form::Tables(toggle), "a cost of the server that statements switch"),
+    ];
+    let form = Form::Either(vec![Form::Flag, Form::Table(keys)]);
+    Key::new("why", form, "looks for what holds the system back under each load").or(false)
 }
 
 /// Reads `why` at the top of a plan: a table, or whether it is looked for.

@@ -4,6 +4,7 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
+use crate::keys::{Form, Key, words};
 use crate::rounds::balanced_rounds;
 use crate::value::Value;
 use crate::{
@@ -24,6 +25,14 @@ const INTERLEAVED: &str = "`interleave` is set to windows";
 const WARM_UP_PART: u32 = 10;
 /// The least of these, unless the usual warm-up is shorter.
 const WARM_UP_MIN: Duration = Duration::from_millis(20);
+
+/// The key at the top of a plan.
+pub(crate) fn key() -> Key {
+    let meaning = "windows of each variant in a round";
+    let windows = Key::new("windows", Form::Integer(WINDOWS), meaning).or(WINDOWS_DEFAULT);
+    let form = Form::Either(vec![words(INTERLEAVE), Form::Table(vec![windows])]);
+    Key::new("interleave", form, "how variants take turns").or("rounds")
+}
 
 /// `interleave`: the number of windows of each variant in a round; `None` without windows.
 pub(crate) fn read(reader: &mut OptionReader<'_>, problems: &mut Vec<Problem>) -> Option<u32> {

@@ -13,7 +13,7 @@ use crate::tpcc::{self, Tpcc};
 use crate::tpch::{self, Tpch};
 use crate::ycsb::{self, Preset, Ycsb};
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct WorkloadInfo {
     /// Its kind in a plan, such as `sysbench/oltp_read_write`.
     pub kind: String,

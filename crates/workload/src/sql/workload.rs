@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use driver::Datum;
 use engine::Load;
 use measure::Failure;
-use plan::declared::{OptionList, Texts, texts};
+use plan::declared::{Named, OptionList, named};
 use plan::{Existing, Files, OptionReader, Options, Problem};
 
 use super::client::{LoadOptions, SqlLoad};
@@ -22,7 +22,7 @@ use crate::session::{ISOLATION, check_isolation};
 use crate::shared::SharedLoad;
 use crate::{Workload, WorkloadContext};
 
-const VARIABLES: Texts = texts(
+const VARIABLES: Named = named(
     "variables",
     "",
     "values that go before \\set at the head of the file, such as { n = 1000 }",
