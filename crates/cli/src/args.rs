@@ -114,6 +114,8 @@ pub(crate) enum Command {
 pub(crate) enum SchemaOf {
     /// A plan, in TOML or JSON.
     Plan,
+    /// A report as JSON: `report.json`, and what `--format json` prints.
+    Report,
 }
 
 /// A view of a run for standard output.

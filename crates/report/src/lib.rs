@@ -51,6 +51,7 @@ mod rules;
 mod run_comparison;
 mod run_findings;
 mod scaling;
+mod schema;
 mod sections;
 mod seek;
 mod settings;
@@ -93,6 +94,7 @@ pub use planned::{Planned, PlannedTrial};
 pub use pooling::{open, open_unwatched};
 pub use reading::Reading;
 pub use run_comparison::{Criteria, Outcome, Refusal, RunComparison, Selection, Threshold};
+pub use schema::schema;
 pub use table::Table;
 #[cfg(test)]
 pub(crate) use terminal::terminal;

@@ -23,5 +23,6 @@ pub(crate) fn run(of: SchemaOf) -> Result<ExitCode> {
 fn schema(of: SchemaOf) -> Value {
     match of {
         SchemaOf::Plan => plan::schema(),
+        SchemaOf::Report => report::schema(),
     }
 }

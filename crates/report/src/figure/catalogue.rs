@@ -174,6 +174,11 @@ pub(crate) fn everywhere<'t>(
     rows.collect()
 }
 
+/// Their keys, and what the trial's table of figures calls them.
+pub(crate) fn everywhere_keys() -> impl Iterator<Item = (&'static str, &'static str)> {
+    CATALOGUE.iter().filter_map(|it| Some((it.key, it.row.as_ref()?.label)))
+}
+
 /// Every figure of a whole trial, in the order of report.csv. Network traffic and resource use of the servers
 /// and their host are in report-watch.csv, over time.
 pub(crate) static CATALOGUE: [Entry; 48] = [
