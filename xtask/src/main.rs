@@ -10,6 +10,7 @@ mod go;
 mod interrupt;
 mod needs;
 mod paths;
+mod readers;
 mod servers;
 mod shell;
 mod soak;

@@ -14,8 +14,8 @@ use system::{mariadb, postgres};
 
 use crate::go::{GO_MYSQL, GO_TPC, GO_YCSB};
 use crate::interrupt::Interrupt;
-use crate::needs::{CHROMIUM, GO, IP, MARIADB, NFT, PDFTOTEXT, POSTGRES, SSH, SSHD, SYSBENCH};
-use crate::{cluster, needs, servers, shell, tidy};
+use crate::needs::{CHROMIUM, GO, IP, MARIADB, NFT, PDFTOTEXT, PIP, POSTGRES, SSH, SSHD, SYSBENCH};
+use crate::{cluster, needs, readers, servers, shell, tidy};
 use emulated::Emulated;
 
 /// The variable with which libtest's number of tests at a time is set.
@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         }
         bail!("on {}, this failed (see above): {}", target.name, failed.join(", "));
     }
-    let needs = [MARIADB, POSTGRES, SYSBENCH, GO, IP, NFT, SSH, SSHD, CHROMIUM, PDFTOTEXT];
+    let needs = [MARIADB, POSTGRES, SYSBENCH, GO, IP, NFT, SSH, SSHD, CHROMIUM, PDFTOTEXT, PIP];
     arguments.install.provide(&needs, &interrupt)?;
     let (failed, programs) = thread::scope(|scope| {
         let programs = scope.spawn(|| programs(&interrupt));
@@ -102,6 +102,7 @@ fn programs(interrupt: &Interrupt) -> anyhow::Result<Vec<(&'static str, PathBuf)
     programs.push(("DYNO_TEST_GO_MYSQL", GO_MYSQL.build(interrupt)?));
     programs.push(("DYNO_TEST_GO_YCSB", GO_YCSB.build(interrupt)?));
     programs.push(("DYNO_TEST_GO_TPC", GO_TPC.build(interrupt)?));
+    programs.push((readers::VARIABLE, readers::provide(interrupt)?));
     Ok(programs)
 }
 

@@ -129,6 +129,8 @@ pub(crate) enum Format {
     Markdown,
     /// One row for each trial and operation.
     Csv,
+    /// JUnit XML: a case for each bound at each load, and for each trial.
+    Junit,
     /// Throughputs as a list of name, unit and value, which github-action-benchmark reads as `customBiggerIsBetter`.
     BiggerIsBetter,
     /// Latencies in the same form, for `customSmallerIsBetter`.

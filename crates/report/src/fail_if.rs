@@ -82,11 +82,19 @@ impl Check {
         bounded(text, is_bound)
     }
 
-    /// `p99 > 10ms: crossed with 12.3 ms, oltp_read_only on sqlite, 4 clients`.
-    fn line(&self) -> String {
-        let place = match self.load.is_empty() {
+    /// `oltp_read_only on sqlite, 4 clients`; empty where there was no load.
+    pub(crate) fn place(&self) -> String {
+        match self.load.is_empty() {
             true => String::new(),
-            false => format!(" ({} on {}, {})", self.workload, self.system, self.load),
+            false => format!("{} on {}, {}", self.workload, self.system, self.load),
+        }
+    }
+
+    /// `p99 > 10ms: crossed with 12.3 ms, oltp_read_only on sqlite, 4 clients`.
+    pub(crate) fn line(&self) -> String {
+        let place = match self.place() {
+            place if place.is_empty() => place,
+            place => format!(" ({place})"),
         };
         match &self.result {
             CheckResult::NotKnown(_) => format!("{}: {}{place}", self.bound, self.result.text()),

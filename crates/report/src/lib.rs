@@ -33,6 +33,7 @@ mod headline;
 mod history;
 mod html;
 mod json;
+mod junit;
 mod latency_json;
 mod loading;
 mod markdown;
@@ -88,6 +89,7 @@ pub use html::html;
 #[cfg(test)]
 pub(crate) use html::whole_html;
 pub use json::json;
+pub use junit::junit;
 pub use markdown::markdown;
 pub use number::{latency, number, several};
 pub use planned::{Planned, PlannedTrial};

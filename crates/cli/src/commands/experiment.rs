@@ -62,7 +62,9 @@ pub(crate) fn run(
         let planned = planned(&experiment);
         let text = match output.format {
             Format::Text => planned.text(super::output_width()),
-            Format::Json | Format::BiggerIsBetter | Format::SmallerIsBetter => planned.json(),
+            Format::Json | Format::Junit | Format::BiggerIsBetter | Format::SmallerIsBetter => {
+                planned.json()
+            }
             Format::Markdown => planned.markdown(),
             Format::Csv => planned.csv(),
         };

@@ -149,6 +149,7 @@ impl View<'_> {
             Format::Json => report::json(reading),
             Format::Markdown => report::markdown(reading),
             Format::Csv => report::csv(reading),
+            Format::Junit => report::junit(reading),
             Format::BiggerIsBetter => report::figure_list(reading, Better::Bigger),
             Format::SmallerIsBetter => report::figure_list(reading, Better::Smaller),
         }

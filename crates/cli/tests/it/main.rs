@@ -54,6 +54,7 @@ mod ping;
 mod postgres;
 mod postgres_counters;
 mod postgres_logins;
+mod readers;
 mod record_faults;
 mod relay;
 mod rounds;

@@ -5,6 +5,7 @@ use super::blocks::system;
 use super::sides::Matched;
 use super::thresholds::{Check, CheckResult};
 use super::{Row, RunComparison};
+use crate::junit::test_case;
 use crate::table::escape;
 
 impl RunComparison<'_, '_> {
@@ -64,9 +65,5 @@ impl RunComparison<'_, '_> {
 
 fn case(place: &Matched<'_, '_>, name: &str, content: &str) -> String {
     let class = format!("{}, {}, {}", system(place.systems), place.workload, place.load());
-    format!(
-        "<testcase classname=\"{}\" name=\"{}\">\n{content}</testcase>\n",
-        escape(&class),
-        escape(name)
-    )
+    test_case(&class, name, content)
 }
