@@ -6,6 +6,7 @@
 //! all places sum to 1 (docs/statistics/why.md).
 
 mod busy;
+mod cycles;
 mod design;
 mod fit;
 mod matrix;
@@ -14,6 +15,6 @@ mod places;
 mod simulated;
 mod verdict;
 
-pub use design::{CYCLE, Design};
+pub use design::{CYCLE, Design, WHY_LEVERS, WHY_LEVERS_OF_LONG_CYCLE, why_cycle};
 pub use places::{LeverEffect, PlaceEffect, Ranged95, WhyEffects, WhyPlace, why_effects};
-pub use verdict::{NotDecided, Verdict, why_verdict};
+pub use verdict::{NotDecided, Verdict, why_is_decided, why_verdict};

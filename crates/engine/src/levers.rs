@@ -53,7 +53,7 @@ pub struct Slowed {
 #[derive(Debug)]
 pub struct Levers {
     window_ns: Nanos,
-    settings: Vec<u16>,
+    settings: Vec<u32>,
     sizes: LeverSizes,
     statements: Option<ServerStatements>,
     before_ns: AtomicU64,
@@ -77,7 +77,7 @@ impl Levers {
     /// `settings` has the levers that are on in each window, a bit each ([`Lever::bit`]); behind the last none is on.
     pub fn new(
         window: Duration,
-        settings: Vec<u16>,
+        settings: Vec<u32>,
         (sizes, statements): (LeverSizes, Option<ServerStatements>),
     ) -> Self {
         let [before_ns, inside_ns, worked, slept] = [0; 4].map(AtomicU64::new);
@@ -136,7 +136,7 @@ pub fn rounds_per_us() -> f64 {
 /// The levers of one worker.
 pub(crate) struct WorkerLevers {
     shared: Arc<Levers>,
-    setting: Cell<u16>,
+    setting: Cell<u32>,
     /// When the window of that setting ends, on the trial's clock.
     until: Cell<Nanos>,
 }

@@ -71,7 +71,8 @@ pub use tally::{
 pub use timed_turn::TimedTurn;
 pub use watched::{Gap, Host, Process, ProcessIdentity, Series, Server, Side, Watched};
 pub use why::{
-    BusyThread, Lever, Pressure, ServerEvidence, UnusedLever, UsedLever, Why, WhyWindow,
+    BusyThread, Lever, MEMBERS_MAX, Pressure, ServerEvidence, UnusedLever, UsedLever, Why,
+    WhyMember, WhyWindow,
 };
 
 /// Nanoseconds: a point on a run's own monotonic clock, or a length of time.

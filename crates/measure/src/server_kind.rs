@@ -162,6 +162,9 @@ pub struct MemberList {
     pub load: SharedLoad,
     #[serde(rename = "load_told_by")]
     pub load_reported_by: String,
+    /// Load of the members, by their numbers, that the server counts that has the list.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub counted: Vec<SharedLoad>,
 }
 
 /// A sentence for when another kind of server is not watched.

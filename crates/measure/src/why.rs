@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::Nanos;
 
+/// The most servers of a system that are slowed down each on its own.
+pub const MEMBERS_MAX: usize = 8;
+
 /// A slow-down that dyno can switch on and off while load runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -30,13 +33,38 @@ pub enum Lever {
     Toggle,
     /// A statement before a transaction sleeps in the server.
     ServerSleep,
+    /// The interrupts of [`Lever::ServerCpu`] in one server of several alone: its place in [`Why::members`].
+    Member(u8),
 }
 
 impl Lever {
-    /// The lever's bit in a [`WhyWindow::setting`].
-    pub fn bit(self) -> u16 {
-        1 << self as u16
+    /// The lever's bit in a [`WhyWindow::setting`]; none of a member that a record cannot have.
+    pub fn bit(self) -> u32 {
+        let place = match self {
+            Self::Null => 0,
+            Self::Before => 1,
+            Self::Inside => 2,
+            Self::ClientCpu => 3,
+            Self::ServerCpu => 4,
+            Self::Flush => 5,
+            Self::Clients => 6,
+            Self::Cores => 7,
+            Self::Toggle => 8,
+            Self::ServerSleep => 9,
+            Self::Member(number) => 10 + u32::from(number),
+        };
+        1_u32.checked_shl(place).unwrap_or(0)
     }
+}
+
+/// One of several servers of a system.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WhyMember {
+    pub name: String,
+    /// Cores that it kept busy before any slow-down was its own; `None` where that is not known.
+    pub busy: Option<f64>,
+    /// Why it has no slow-down of its own; `None` for one that has.
+    pub left_out: Option<String>,
 }
 
 /// A lever that was used, with its size.
@@ -63,7 +91,7 @@ pub struct WhyWindow {
     /// The cycle of all settings to which it belongs.
     pub cycle: u32,
     /// The levers that were on, a bit each.
-    pub setting: u16,
+    pub setting: u32,
     pub counted_ns: Nanos,
     /// Transactions that succeeded.
     pub transactions: u64,
@@ -89,12 +117,19 @@ pub struct WhyWindow {
     pub client_cpu_ns: Nanos,
     /// CPU time of the server between them, ns; `None` where it is not known.
     pub server_cpu_ns: Option<Nanos>,
+    /// CPU time of each of [`Why::members`] that has a slow-down of its own, between them, ns.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub member_cpu_ns: [Nanos; MEMBERS_MAX],
     /// CPU time of the whole machine between them, other programs included, ns; `None` where it is not known.
     pub host_cpu_ns: Option<Nanos>,
     /// Flushes that the server asked for between them; `None` where they are not seen.
     pub flushes: Option<u64>,
     /// A lever was switched so late that the counted part has none or both of its states.
     pub is_late: bool,
+}
+
+fn is_nothing(of_each: &[Nanos; MEMBERS_MAX]) -> bool {
+    of_each.iter().all(|ns| *ns == 0)
 }
 
 /// A thread, and how long it had a CPU.
@@ -146,6 +181,9 @@ pub struct Why {
     pub timer_late_ns: Nanos,
     pub used: Vec<UsedLever>,
     pub unused: Vec<UnusedLever>,
+    /// The servers of a system of several, those with a slow-down of their own first; none of a system of one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<WhyMember>,
     pub windows: Vec<WhyWindow>,
     /// The name of what [`Lever::Toggle`] takes away.
     #[serde(default)]

@@ -21,7 +21,7 @@ use record::{
     TrialHeader, TrialRecord, TrialStatus, VariantRecord, WorkloadRecord,
 };
 
-pub(crate) use experiment::experiment;
+pub(crate) use experiment::{experiment, experiment_on_a_cluster};
 pub(crate) use generators::{generators, lost_generator};
 pub(crate) use rounds::rounds;
 

@@ -95,6 +95,11 @@ fn limits<'d>(reading: &'d Reading<'d>) -> Section<'d> {
     Section::new("why", why::TITLE)
         .charts("y".to_owned(), why::charts(digest))
         .table(Weight::Summary, why::shares(digest))
+        .captioned(
+            Weight::Summary,
+            "Each server of the cluster, slowed down alone",
+            why::members(digest),
+        )
         .captioned(Weight::Report, "Every slow-down, and what it did", why::ladder(digest))
         .facts(Weight::Report, why::not_used(digest))
         .note(why::NOTE)

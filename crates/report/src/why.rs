@@ -1,6 +1,7 @@
 //! What holds a system back, as a sentence, as shares of the time for a transaction and as the ladder of all slow-downs.
 
 mod evidence;
+mod members;
 mod pictures;
 mod words;
 
@@ -16,6 +17,7 @@ use crate::table::Table;
 use crate::template;
 use evidence::Evidence;
 
+pub(crate) use members::table as members;
 pub(crate) use pictures::charts;
 pub(crate) use words::{REST, place};
 
@@ -44,7 +46,8 @@ impl<'a> Answer<'a> {
     pub(crate) fn of(trial: &Trial<'a>) -> Option<Self> {
         let why = trial.record.why.as_ref()?;
         // As often as the experiment looked at what it had.
-        let cycles = why.at_most_ns / why.window_ns.max(1) / analysis::CYCLE as u64;
+        let cycle = analysis::why_cycle(why.used.len()) as u64;
+        let cycles = why.at_most_ns / why.window_ns.max(1) / cycle;
         let looks = looks(6, usize::try_from(cycles).unwrap_or(6).max(6), 1.4).len();
         let effects = why_effects(why, looks);
         let too_short = Verdict::NotDecided(NotDecided::TooShort { times: 6.0 });
@@ -73,6 +76,9 @@ impl<'a> Answer<'a> {
         if let Some(advice) = advice.and_then(|advice| template::fill(advice, &values, None)) {
             text.push_str(". ");
             text.push_str(&advice);
+        }
+        if let Some(parts) = members::parts(self) {
+            text.push_str(&parts);
         }
         if let Some(toggled) = self.toggled() {
             text.push_str(&toggled);
@@ -173,6 +179,9 @@ impl<'a> Answer<'a> {
         values.extend(one_more.map(|change| ("one_more", Value::Change(change))));
         let at_once = |it: &analysis::PlaceEffect| Value::Number(it.beta.value.max(1e-3).recip());
         values.extend(effects.place(WhyPlace::Asleep).map(|it| ("slots", at_once(it))));
+        if let Verdict::Member(number) = self.verdict {
+            values.extend(members::values(self.why, effects, number));
+        }
         if let Some(server) = effects.place(WhyPlace::ServerCpu) {
             let name = if server.share.is_some() { "at_once" } else { "unseen_at_once" };
             values.push((name, at_once(server)));
@@ -205,7 +214,7 @@ impl<'a> Answer<'a> {
     }
 
     pub(crate) fn json(&self) -> serde_json::Value {
-        let range = |range: Ranged95| json!({"value": range.value, "low_95": range.low, "high_95": range.high});
+        let range = range_json;
         let effects = self.effects.as_ref();
         let places = effects.map(|effects| {
             effects
@@ -223,7 +232,12 @@ impl<'a> Answer<'a> {
         });
         let levers = effects.map(|effects| {
             effects.levers.iter().map(|it| {
-            json!({"lever": it.lever, "change": range(it.change), "responds": it.responds})
+                json!({
+                    "lever": words::lever_code(it.lever),
+                    "member": words::member_of(it.lever).map(|number| members::name(self.why, number)),
+                    "change": range(it.change),
+                    "responds": it.responds,
+                })
         }).collect::<Vec<_>>()
         });
         json!({
@@ -232,6 +246,7 @@ impl<'a> Answer<'a> {
             "values": template::json(&self.values()),
             "places": places,
             "levers": levers,
+            "members": members::json(self),
             "rest": effects.map(|it| range(it.rest)),
             "client_elasticity": effects.and_then(|it| it.client_elasticity).map(range),
             "evidence": self.why.evidence,
@@ -239,6 +254,10 @@ impl<'a> Answer<'a> {
             "not_used": self.why.unused,
         })
     }
+}
+
+fn range_json(range: Ranged95) -> serde_json::Value {
+    json!({"value": range.value, "low_95": range.low, "high_95": range.high})
 }
 
 /// What a fifth less of a place's work would bring at most: the next limit may come before.
@@ -285,11 +304,16 @@ pub(crate) fn ladder(digest: &Digest<'_>) -> Table {
     for (trial, effects) in each(digest) {
         for (at, it) in effects.levers.iter().enumerate() {
             let name = if at == 0 { trial.name() } else { String::new() };
-            let place =
-                effects.places.iter().find(|place| words::lever_of(place.place) == it.lever);
+            let mut places = effects.places.iter().chain(&effects.members);
+            let place = places.find(|place| words::lever_of(place.place) == it.lever);
+            let member = words::member_of(it.lever).zip(trial.record.why.as_ref());
+            let lever = member.map_or_else(
+                || words::lever(it.lever).to_owned(),
+                |(number, why)| format!("work in {} alone", members::name(why, number)),
+            );
             let mut cells = vec![
                 name,
-                words::lever(it.lever).to_owned(),
+                lever,
                 place.map_or(String::new(), |place| latency(place.dose_ns)),
                 signed_percent(it.change.value),
                 between(it.change.low, it.change.high, signed_percent),
@@ -317,8 +341,8 @@ pub(crate) fn ladder(digest: &Digest<'_>) -> Table {
 pub(crate) fn not_used(digest: &Digest<'_>) -> Vec<String> {
     let of_trial = |trial: &Trial<'_>| {
         let unused = trial.record.why.as_ref()?.unused.iter();
-        let all: Vec<String> =
-            unused.map(|it| format!("{} ({})", words::lever(it.lever), it.reason)).collect();
+        let unused = unused.map(|it| format!("{} ({})", words::lever(it.lever), it.reason));
+        let all: Vec<String> = unused.chain(members::left_out(trial)).collect();
         (!all.is_empty()).then(|| format!("{}: not used: {}", trial.name(), all.join("; ")))
     };
     digest.trials.iter().filter_map(of_trial).collect()
@@ -429,6 +453,9 @@ mod tests {
         };
         run.trials[0].why.as_mut().unwrap().evidence = Some(stopped);
         let reading = Reading::new(&run);
+        let mut on_a_cluster = sample::run();
+        on_a_cluster.trials[0].why = Some(sample::experiment_on_a_cluster());
+        let cluster = Reading::new(&on_a_cluster);
         let refused = [
             NotDecided::TooShort { times: 3.0 },
             NotDecided::NullResponds,
@@ -443,6 +470,7 @@ mod tests {
             Verdict::OneAtATime,
             Verdict::ServerWork,
             Verdict::Slots,
+            Verdict::Member(0),
             Verdict::OtherPrograms,
             Verdict::Quota,
             Verdict::SharedCpu,
@@ -455,6 +483,7 @@ mod tests {
         ];
         let mut told = std::collections::BTreeSet::new();
         for verdict in found.into_iter().chain(refused.map(Verdict::NotDecided)) {
+            let reading = if matches!(verdict, Verdict::Member(_)) { &cluster } else { &reading };
             let answer = Answer { verdict, ..Answer::of(&reading.digest.trials[0]).unwrap() };
             let text = answer.sentence();
             assert!(text.len() > 30 && !text.contains(['{', '[']), "{verdict:?}: {text}");

@@ -5,15 +5,16 @@ mod asking;
 mod flushing;
 mod levers;
 mod observer;
+mod servers;
 mod toggle;
 
 use std::cell::OnceCell;
 use std::sync::Arc;
 use std::time::Duration;
 
-use analysis::{CYCLE, Design, why_effects};
+use analysis::{CYCLE, Design, WHY_LEVERS, WHY_LEVERS_OF_LONG_CYCLE, why_cycle, why_effects};
 use anyhow::{Context, Result, bail};
-use engine::{LoadEnd, OfferedLoad, Pacing, PhaseEnds, Stop, Workers};
+use engine::{Load, LoadEnd, OfferedLoad, Pacing, PhaseEnds, Stop, Workers};
 use measure::{Lever, Why, nanos};
 use plan::{Limit, Trial, WarmUp, WhyPlan};
 use system::ProgressEvent;
@@ -22,6 +23,7 @@ use system::slowdown::usable_cores;
 use self::asking::Asking;
 use self::levers::{Hands, Sizes};
 use self::observer::Observer;
+use self::servers::Servers;
 use crate::test_bed::TestBed;
 use crate::trial_ceiling::Messages;
 use crate::{Event, Experiment, RunListener, offer, trial_load};
@@ -41,6 +43,8 @@ const WINDOW_MIN: Duration = Duration::from_millis(150);
 const WINDOW_MAX: Duration = Duration::from_secs(4);
 /// Cycles from which the sizes of the slow-downs are set. They do not count.
 const PILOT: usize = 1;
+/// Cycles that have to fit into the time for servers to be slowed down each alone, where that takes long cycles.
+const CYCLES_OF_SERVERS: usize = 8;
 /// An effect as large as this part of the time for a transaction is large enough.
 const EFFECT: f64 = 0.12;
 /// Load before the first window, on the connections that the experiment opens.
@@ -70,14 +74,68 @@ pub(crate) fn measure(
     let left_out = if plan.toggle.is_some() { LEFT_OUT_WITH_TOGGLE } else { LEFT_OUT_MIN };
     let least = plan.window.unwrap_or(WINDOW_MIN);
     let window = Window::of(ns, trial.clients, (left_out, least))?;
-    let mut sizes = Sizes::first(ns, trial.clients);
+    let mut servers = Servers::of(test_bed);
+    let bench = Bench { experiment, trial, plan, base: &base, load: load.as_ref(), stop };
     let asking = OnceCell::new();
     let asking = || asking.get_or_init(|| Asking::measure(test_bed)).as_ref();
-    let mut run = |sizes: &Sizes, cycles: usize, looks: &[usize]| -> Result<Why> {
-        let toggle = plan.toggle.as_ref();
-        let hands = Hands::on(sizes, (test_bed, &asking), trial.clients, toggle);
+    let mut sizes = Sizes::first(ns, trial.clients);
+    let hands = |sizes: &Sizes, servers: &Servers| {
+        let more = (plan.toggle.as_ref(), servers.again());
+        Hands::on(sizes, (test_bed, &asking), trial.clients, more)
+    };
+    let pilot = bench.run(hands(&sizes, &servers), window, (PILOT, &[]), listener)?;
+    if pilot.cut_short.is_some() {
+        return Ok(pilot);
+    }
+    sizes.fit(&pilot);
+    let left = plan.at_most.saturating_sub(window.length() * (CYCLE * PILOT) as u32);
+    let room = room(plan, window, left, pilot.used.len());
+    servers.choose(&pilot.members, (room.0, &room.1));
+    let hands = hands(&sizes, &servers).with_servers(&sizes);
+    let cycle = window.length() * why_cycle(hands.used.len()) as u32;
+    let cycles = (left.as_secs_f64() / cycle.as_secs_f64()) as usize;
+    if cycles < 2 {
+        bail!("{:?} are too short for two cycles of {cycle:?} behind the first one", plan.at_most);
+    }
+    bench.run(hands, window, (cycles, &looks(cycles)), listener)
+}
+
+/// For how many servers there is room beside so many levers in the time that is left, and why there is none for more.
+fn room(plan: &WhyPlan, window: Window, left: Duration, levers: usize) -> (usize, String) {
+    let long = window.length() * why_cycle(WHY_LEVERS + 1) as u32;
+    let needed = long * CYCLES_OF_SERVERS as u32;
+    if needed <= left {
+        let all = "an experiment has places for no more".to_owned();
+        return (WHY_LEVERS_OF_LONG_CYCLE.saturating_sub(levers), all);
+    }
+    let at_most = (plan.at_most - left + needed).as_secs() + 1;
+    (
+        WHY_LEVERS.saturating_sub(levers),
+        format!("more of them take longer: at_most = \"{at_most}s\""),
+    )
+}
+
+/// What all loads of an experiment have in common.
+struct Bench<'a> {
+    experiment: &'a Experiment,
+    trial: Trial,
+    plan: &'a WhyPlan,
+    base: &'a OfferedLoad,
+    load: &'a dyn Load,
+    stop: &'a Stop,
+}
+
+impl Bench<'_> {
+    /// Offers so many cycles of windows, and looks after some of them whether it is decided.
+    fn run(
+        &self,
+        hands: Hands,
+        window: Window,
+        (cycles, looks): (usize, &[usize]),
+        listener: &mut dyn RunListener,
+    ) -> Result<Why> {
         let levers: Vec<Lever> = hands.used.iter().map(|used| used.lever).collect();
-        let settings = Design::new(&levers, experiment.plan.seed).settings(cycles);
+        let settings = Design::new(&levers, self.experiment.plan.seed).settings(cycles);
         let shared =
             Arc::new(engine::Levers::new(window.length(), settings.clone(), hands.own_levers()));
         let offered = OfferedLoad {
@@ -86,23 +144,23 @@ pub(crate) fn measure(
             interval: window.part,
             levers: Some(Arc::clone(&shared)),
             runs_once: false,
-            ..base.clone()
+            ..self.base.clone()
         };
         let why = Why {
-            clients: trial.clients,
+            clients: self.trial.clients,
             loops: offered.threads(),
-            server_cores: hands.processes.first().and_then(|process| usable_cores(*process)),
+            server_cores: usable_cores(&hands.processes),
             host_cores: std::thread::available_parallelism().map_or(1, usize::from),
             window_ns: nanos(window.length()),
             used: hands.used.clone(),
             unused: hands.unused.clone(),
-            toggle: plan.toggle.as_ref().map(|toggle| toggle.name.clone()),
-            at_most_ns: nanos(plan.at_most),
+            toggle: self.plan.toggle.as_ref().map(|toggle| toggle.name.clone()),
+            at_most_ns: nanos(self.plan.at_most),
             ..Why::default()
         };
         let mut observer =
             Observer::new((why, settings), (&window, looks), (shared, hands), listener);
-        let outcome = engine::offer(&offered, load.as_ref(), stop, &mut observer)?;
+        let outcome = engine::offer(&offered, self.load, self.stop, &mut observer)?;
         let mut why = observer.finish();
         why.cut_short = match outcome.ended {
             LoadEnd::Complete => None,
@@ -110,19 +168,7 @@ pub(crate) fn measure(
             ended => Some(format!("its load ended early: {ended:?}")),
         };
         Ok(why)
-    };
-    let pilot = run(&sizes, PILOT, &[])?;
-    if pilot.cut_short.is_some() {
-        return Ok(pilot);
     }
-    sizes.fit(&pilot);
-    let cycle = window.length() * CYCLE as u32;
-    let left = plan.at_most.saturating_sub(cycle * PILOT as u32);
-    let cycles = (left.as_secs_f64() / cycle.as_secs_f64()) as usize;
-    if cycles < 2 {
-        bail!("{:?} are too short for two cycles of {cycle:?} behind the first one", plan.at_most);
-    }
-    run(&sizes, cycles, &looks(cycles))
 }
 
 /// Refuses what cannot be told by the experiment.

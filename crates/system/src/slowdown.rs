@@ -86,10 +86,13 @@ pub struct FewerCores {
 
 impl FewerCores {
     /// # Errors
-    /// When they have one core only, or are not known.
+    /// When they have one core only, are not known, or are bound to different cores.
     pub fn of(processes: &[u32]) -> Result<Self> {
         let first = processes.first().context("dyno did not start the server")?;
         let all = cores(*first)?;
+        if processes.iter().any(|process| cores(*process).is_ok_and(|it| it != all)) {
+            bail!("its servers are bound to different cores");
+        }
         let mut usable = (0..CpuSet::count()).filter(|cpu| all.is_set(*cpu) == Ok(true));
         let (Some(last), Some(_)) = (usable.next_back(), usable.next()) else {
             bail!("the server has one core only");
@@ -136,9 +139,12 @@ fn count(cpus: &CpuSet) -> usize {
     (0..CpuSet::count()).filter(|cpu| cpus.is_set(*cpu) == Ok(true)).count()
 }
 
-/// How many cores a process may use; `None` when that is not known.
-pub fn usable_cores(process: u32) -> Option<usize> {
-    Some(count(&cores(process).ok()?))
+/// How many cores processes may use together; `None` when that is not known.
+pub fn usable_cores(processes: &[u32]) -> Option<usize> {
+    let sets: Option<Vec<CpuSet>> = processes.iter().map(|process| cores(*process).ok()).collect();
+    let sets = sets.filter(|sets| !sets.is_empty())?;
+    let is_usable = |cpu: &usize| sets.iter().any(|set| set.is_set(*cpu) == Ok(true));
+    Some((0..CpuSet::count()).filter(is_usable).count())
 }
 
 /// The CPU time that a process has used so far, ended threads included, ns; `None` when the kernel does not tell.
@@ -197,7 +203,7 @@ mod tests {
     #[test]
     fn cores_are_given_back() {
         let busy = Busy::start();
-        let all = usable_cores(busy.0.id()).unwrap();
+        let all = usable_cores(&[busy.0.id()]).unwrap();
         if all == 1 {
             assert!(FewerCores::of(&[busy.0.id()]).is_err());
             return;
@@ -205,9 +211,27 @@ mod tests {
         let mut fewer = FewerCores::of(&[busy.0.id()]).unwrap();
         assert_eq!(fewer.kept(), all - 1);
         fewer.switch(true);
-        assert_eq!(usable_cores(busy.0.id()), Some(all - 1));
+        assert_eq!(usable_cores(&[busy.0.id()]), Some(all - 1));
         drop(fewer);
-        assert_eq!(usable_cores(busy.0.id()), Some(all));
+        assert_eq!(usable_cores(&[busy.0.id()]), Some(all));
+    }
+
+    #[test]
+    fn servers_on_different_cores_keep_them() {
+        let (one, other) = (Busy::start(), Busy::start());
+        let both = [one.0.id(), other.0.id()];
+        let all = usable_cores(&both).unwrap();
+        if all == 1 {
+            return;
+        }
+        let mut first = CpuSet::new();
+        let of_one = cores(one.0.id()).unwrap();
+        let cpu = (0..CpuSet::count()).find(|cpu| of_one.is_set(*cpu) == Ok(true)).unwrap();
+        first.set(cpu).unwrap();
+        sched_setaffinity(Pid::from_raw(both[0].cast_signed()), &first).unwrap();
+        let told = FewerCores::of(&both).unwrap_err().to_string();
+        assert_eq!(told, "its servers are bound to different cores");
+        assert_eq!((usable_cores(&both), usable_cores(&both[..1])), (Some(all), Some(1)));
     }
 
     #[test]

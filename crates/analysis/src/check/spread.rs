@@ -24,6 +24,8 @@ pub(super) fn uneven(watched: &Watched, window: Window) -> Vec<Finding> {
         }
         if let Some(list) = &kind.members {
             found.extend(uneven_members(list, watched, window));
+            let counted = list.counted.iter();
+            found.extend(counted.filter_map(|load| uneven_of(list, load, &all, watched, window)));
         }
     }
     found
@@ -38,9 +40,20 @@ fn is_away(server: &Server) -> bool {
 /// Load that is concentrated on one member of a list. Metrics identify members by their numbers.
 fn uneven_members(list: &MemberList, watched: &Watched, window: Window) -> Option<Finding> {
     let servers = of_kind(&watched.kinds, &list.load_reported_by, &watched.servers);
+    uneven_of(list, &list.load, &merged(&servers), watched, window)
+}
+
+/// The same of one load, as one server or several together have counted it.
+fn uneven_of(
+    list: &MemberList,
+    load: &SharedLoad,
+    counted_by: &Server,
+    watched: &Watched,
+    window: Window,
+) -> Option<Finding> {
     let members = listed(list, &watched.servers);
     let ids = members.iter().filter(|it| it.is_up()).map(|it| it.id.to_owned()).collect();
-    let hot = hot(&list.load, &merged(&servers), ids, window)?;
+    let hot = hot(load, counted_by, ids, window)?;
     let number = &hot.name;
     let name = |member: &Member<'_>| format!("{} {} ({})", list.member, member.id, member.address);
     let found = members.iter().find(|it| it.id == number);
@@ -53,7 +66,7 @@ fn uneven_members(list: &MemberList, watched: &Watched, window: Window) -> Optio
     if away.is_empty() {
         away.extend(pages);
     }
-    Some(finding(&list.load, &hot, hot_name, &away))
+    Some(finding(load, &hot, hot_name, &away))
 }
 
 fn hot(load: &SharedLoad, server: &Server, names: Vec<String>, window: Window) -> Option<HotSpot> {

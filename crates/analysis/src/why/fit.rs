@@ -316,11 +316,11 @@ mod tests {
     }
 
     fn rows(
-        settings: &[u16],
+        settings: &[u32],
         levers: &[Lever],
         ln_t: impl Fn(usize, &[bool]) -> f64,
     ) -> Vec<Vec<Row>> {
-        let row = |(at, setting): (usize, &u16)| {
+        let row = |(at, setting): (usize, &u32)| {
             let on: Vec<bool> = levers.iter().map(|lever| setting & lever.bit() != 0).collect();
             Row { ln_t: ln_t(at, &on), on }
         };

@@ -4,15 +4,14 @@
 use measure::{Lever, Why, WhyWindow};
 
 use super::busy::Busy;
-use super::fit::{Estimate, Row, fit};
+use super::cycles::{Cycles, Seen, Waits, is_coarse};
+use super::fit::Estimate;
 use super::matrix::{inverse, times};
-use crate::moments::standard_deviation;
 use crate::several::corrected;
-use crate::student::{critical_t, p_value};
 
 /// A level of significance for the lever that does nothing: when it responds, no other effect is believed.
 const NULL_LEVEL: f64 = 0.01;
-const LEVEL: f64 = 0.05;
+pub(super) const LEVEL: f64 = 0.05;
 /// The part of a sleep in a server that is not sure: its timers were measured while it had nothing else to do, and are late
 /// by less in a load.
 const ASLEEP_UNSURE: f64 = 0.1;
@@ -34,6 +33,8 @@ pub enum WhyPlace {
     Flush,
     /// The server, without its CPUs: one of the statements that it lets go on at once.
     Asleep,
+    /// The CPUs of one server of several, by its number: a part of [`WhyPlace::ServerCpu`].
+    Member(u8),
 }
 
 /// An estimate with its 95 % interval, and a wider one that holds for all estimates of the experiment together.
@@ -89,6 +90,8 @@ pub struct WhyEffects {
     pub rate_per_s: f64,
     pub levers: Vec<LeverEffect>,
     pub places: Vec<PlaceEffect>,
+    /// The members with slow-downs of their own. Together they are a part of the server's CPU, which is one of the places.
+    pub members: Vec<PlaceEffect>,
     /// The share of the time that no lever reached; the whole where no demand is known.
     pub rest: Ranged95,
     /// Elasticity of the rate to the number of clients: 1 when it is in proportion, 0 when it does not change.
@@ -149,7 +152,10 @@ pub fn why_effects(why: &Why, looks: usize) -> Option<WhyEffects> {
         let change = cycles.range(|seen| Some(seen.change(at, is_coarse(*lever))))?;
         Some(LeverEffect { lever: *lever, change, responds })
     });
-    let places = Places::of(&cycles.whole, &levers, (&usable, why));
+    let places = Places::of(&cycles.whole, &levers, (&usable, why), is_of_all);
+    let members = Places::of(&cycles.whole, &levers, (&usable, why), is_by_member);
+    let mut of_members = members.effects(&cycles).unwrap_or_default();
+    of_members.retain(|it| matches!(it.place, WhyPlace::Member(_)));
     let fewer = why.used.iter().find(|used| used.lever == Lever::Clients).and_then(|used| {
         let left = why.clients.checked_sub(used.size as usize).filter(|left| *left > 0)?;
         Some((left as f64 / why.clients as f64).ln())
@@ -167,6 +173,7 @@ pub fn why_effects(why: &Why, looks: usize) -> Option<WhyEffects> {
         levers: effects.collect::<Option<Vec<LeverEffect>>>()?,
         rest: cycles.range(|seen| places.rest(seen))?,
         places: places.effects(&cycles)?,
+        members: of_members,
         client_elasticity: at_clients
             .and_then(|(at, ln)| cycles.range(|seen| Some(-seen.time.effects[at] / ln))),
         fewer_cores: at(Lever::Cores)
@@ -189,179 +196,6 @@ pub fn why_effects(why: &Why, looks: usize) -> Option<WhyEffects> {
     })
 }
 
-/// Whether a lever's effect multiplies the time for each transaction, and does not add to it.
-fn is_coarse(lever: Lever) -> bool {
-    matches!(lever, Lever::Clients | Lever::Cores | Lever::Toggle)
-}
-
-/// What one cycle shows, or several together.
-#[derive(Clone, Debug)]
-struct Seen {
-    /// Time for each transaction, and CPU time of dyno and the server for each, ns.
-    time: Estimate,
-    client: Estimate,
-    server: Option<Estimate>,
-    waits: [Waits; 5],
-}
-
-/// Waits that a lever made, ns, and the transactions of the windows in which it was on.
-#[derive(Clone, Copy, Debug, Default)]
-struct Waits {
-    ns: u64,
-    transactions: u64,
-}
-
-impl Waits {
-    fn each_ns(self) -> f64 {
-        self.ns as f64 / self.transactions.max(1) as f64
-    }
-}
-
-impl Seen {
-    fn mean<'s>(all: impl Iterator<Item = &'s Self> + Clone) -> Option<Self> {
-        let server: Option<Vec<&Estimate>> = all.clone().map(|it| it.server.as_ref()).collect();
-        let mut waits = [Waits::default(); 5];
-        for (sum, it) in all.clone().flat_map(|it| (0..).zip(it.waits)) {
-            let sum: &mut Waits = &mut waits[sum];
-            sum.ns += it.ns;
-            sum.transactions += it.transactions;
-        }
-        Some(Self {
-            time: Estimate::mean(all.clone().map(|it| &it.time))?,
-            client: Estimate::mean(all.map(|it| &it.client))?,
-            server: server.and_then(|all| Estimate::mean(all.into_iter())),
-            waits,
-        })
-    }
-
-    /// What a lever changes of the time for a transaction, as a part of it.
-    fn change(&self, lever: usize, is_coarse: bool) -> f64 {
-        let effect = self.time.effects[lever];
-        if is_coarse { effect.exp() - 1.0 } else { effect }
-    }
-}
-
-/// All cycles, which are far enough apart to be independent.
-struct Cycles {
-    whole: Seen,
-    /// What all cycles but one show, for each.
-    without: Vec<Seen>,
-    noise: f64,
-    clipped: usize,
-    /// How many estimates are looked at, over all looks.
-    tests: usize,
-}
-
-impl Cycles {
-    fn of(windows: &[&WhyWindow], levers: &[Lever], tests: usize) -> Option<Self> {
-        let is_coarse: Vec<bool> = levers.iter().map(|it| is_coarse(*it)).collect();
-        let chunks: Vec<&[&WhyWindow]> =
-            windows.chunk_by(|one, other| one.cycle == other.cycle).collect();
-        let fitted = |value: &dyn Fn(&WhyWindow) -> Option<f64>| {
-            let row = |window: &&WhyWindow| {
-                let on = levers.iter().map(|lever| window.setting & lever.bit() != 0).collect();
-                let ln_t = value(window)?.ln();
-                ln_t.is_finite().then_some(Row { on, ln_t })
-            };
-            let rows: Option<Vec<Vec<Row>>> =
-                chunks.iter().map(|cycle| cycle.iter().map(row).collect()).collect();
-            fit(&rows?, &is_coarse)
-        };
-        let each = |window: &WhyWindow| window.counted_ns as f64 / window.transactions as f64;
-        // CPU time for each transaction, from rates, because the clocks are read a little late.
-        let used = |window: &WhyWindow, ns: u64| {
-            ns as f64 / window.cpu_clock_ns.max(1) as f64 * each(window)
-        };
-        let time = fitted(&|window| Some(each(window)))?;
-        let client = fitted(&|window| Some(used(window, window.client_cpu_ns)))?;
-        let server = fitted(&|window| Some(used(window, window.server_cpu_ns?)));
-        let of_cycle = |(at, cycle): (usize, &&[&WhyWindow])| {
-            Some(Seen {
-                time: time.by_cycle[at].clone()?,
-                client: client.by_cycle[at].clone()?,
-                server: server.as_ref().and_then(|it| it.by_cycle[at].clone()),
-                waits: [
-                    waits(cycle, Lever::Before, |window| window.before_ns),
-                    waits(cycle, Lever::Inside, |window| window.inside_ns),
-                    waits(cycle, Lever::Flush, |window| window.flush_ns),
-                    waits(cycle, Lever::ServerCpu, |window| window.work_ns),
-                    waits(cycle, Lever::ServerSleep, |window| window.asleep_ns),
-                ],
-            })
-        };
-        let all: Vec<Seen> = chunks.iter().enumerate().filter_map(of_cycle).collect();
-        let others = |left_out: usize| {
-            let others = all.iter().enumerate().filter(move |(at, _)| *at != left_out);
-            Seen::mean(others.map(|(_, it)| it))
-        };
-        Some(Self {
-            whole: Seen::mean(all.iter())?,
-            without: (0..all.len()).filter_map(others).collect(),
-            noise: time.noise,
-            clipped: time.clipped,
-            tests,
-        })
-    }
-
-    fn count(&self) -> usize {
-        self.without.len().max(1)
-    }
-
-    /// The standard error of a function of what was seen, by the jackknife over cycles: it takes the noise that the effects
-    /// and the measured doses share for what it is.
-    ///
-    /// Source: B. Efron, The jackknife, the bootstrap and other resampling plans, SIAM 1982, chapter 3.
-    fn error(&self, function: impl Fn(&Seen) -> Option<f64>) -> Option<f64> {
-        let values: Vec<f64> = self.without.iter().map(function).collect::<Option<_>>()?;
-        let count = values.len() as f64;
-        let spread = standard_deviation(&values)?;
-        Some(spread * (count - 1.0) / count.sqrt())
-    }
-
-    /// A function of what was seen, with its intervals.
-    fn range(&self, function: impl Fn(&Seen) -> Option<f64>) -> Option<Ranged95> {
-        self.unsure_range(function, 0.0)
-    }
-
-    /// The same for what was divided by a dose that is not sure, by this part of it.
-    fn unsure_range(
-        &self,
-        function: impl Fn(&Seen) -> Option<f64>,
-        unsure: f64,
-    ) -> Option<Ranged95> {
-        let value = function(&self.whole)?;
-        let error = self.error(function).unwrap_or(f64::INFINITY).hypot(value * unsure);
-        let free = self.count() - 1;
-        let width = |confidence| critical_t(confidence, free).unwrap_or(f64::INFINITY) * error;
-        let (likely, sure) = (width(1.0 - LEVEL), width(1.0 - LEVEL / self.tests as f64));
-        Some(Ranged95 {
-            value,
-            low: value - likely,
-            high: value + likely,
-            surely_low: value - sure,
-            surely_high: value + sure,
-        })
-    }
-
-    fn p_value(&self, lever: usize) -> f64 {
-        let effect = |seen: &Seen| Some(seen.time.effects[lever]);
-        match self.error(effect) {
-            Some(error) if error > 0.0 => {
-                p_value(self.whole.time.effects[lever] / error, self.count() - 1)
-            }
-            _ => 1.0,
-        }
-    }
-}
-
-fn waits(cycle: &[&WhyWindow], lever: Lever, waited: fn(&WhyWindow) -> u64) -> Waits {
-    let on = cycle.iter().filter(|window| window.setting & lever.bit() != 0);
-    on.fold(Waits::default(), |sum, window| Waits {
-        ns: sum.ns + waited(window),
-        transactions: sum.transactions + window.transactions + window.failed,
-    })
-}
-
 /// The places that were reached, each by a lever of its own. A lever may put time at several places: their betas together
 /// are the solution of what all levers did.
 struct Places {
@@ -373,7 +207,13 @@ struct Places {
 }
 
 impl Places {
-    fn of(whole: &Seen, levers: &[Lever], (windows, why): (&[&WhyWindow], &Why)) -> Self {
+    /// Those of `takes`.
+    fn of(
+        whole: &Seen,
+        levers: &[Lever],
+        (windows, why): (&[&WhyWindow], &Why),
+        takes: fn(WhyPlace) -> bool,
+    ) -> Self {
         let late = |lever: &Lever| {
             let used = why.used.iter().find(|used| used.lever == *lever);
             match lever {
@@ -389,6 +229,7 @@ impl Places {
         };
         let own = levers.iter().enumerate();
         let own = own.filter_map(|(at, lever)| Some((at, own_place(*lever)?)));
+        let own = own.filter(|(_, place)| takes(*place));
         // A lever may put nothing at its place: a load of single statements, for instance, has no inside.
         places.own = own.filter(|(at, place)| places.dose(whole, *at, *at, *place) > 0.0).collect();
         places
@@ -409,6 +250,7 @@ impl Places {
                 None => waited(seen.waits[3]),
             },
             WhyPlace::Asleep => waited(seen.waits[4]),
+            WhyPlace::Member(at) => member(seen, at).map_or(0.0, |it| it.added(lever)),
         }
     }
 
@@ -426,6 +268,7 @@ impl Places {
             WhyPlace::ClientCpu => Some(seen.client.base()),
             WhyPlace::ServerCpu => seen.server.as_ref().map(Estimate::base),
             WhyPlace::Flush => self.flush_ns,
+            WhyPlace::Member(at) => member(seen, at).map(Estimate::base),
             WhyPlace::Outside | WhyPlace::Inside | WhyPlace::Asleep => None,
         }
     }
@@ -474,6 +317,20 @@ fn without_flush_ns(windows: &[&WhyWindow]) -> f64 {
     time as f64 / count.max(1) as f64
 }
 
+fn member(seen: &Seen, at: u8) -> Option<&Estimate> {
+    seen.members.get(usize::from(at))?.as_ref()
+}
+
+/// The places of the whole system, of which the servers together are one.
+fn is_of_all(place: WhyPlace) -> bool {
+    !matches!(place, WhyPlace::Member(_))
+}
+
+/// The same, with each server in place of all.
+fn is_by_member(place: WhyPlace) -> bool {
+    place != WhyPlace::ServerCpu
+}
+
 fn own_place(lever: Lever) -> Option<WhyPlace> {
     match lever {
         Lever::Before => Some(WhyPlace::Outside),
@@ -482,6 +339,7 @@ fn own_place(lever: Lever) -> Option<WhyPlace> {
         Lever::ServerCpu => Some(WhyPlace::ServerCpu),
         Lever::Flush => Some(WhyPlace::Flush),
         Lever::ServerSleep => Some(WhyPlace::Asleep),
+        Lever::Member(at) => Some(WhyPlace::Member(at)),
         Lever::Null | Lever::Clients | Lever::Cores | Lever::Toggle => None,
     }
 }

@@ -6,7 +6,8 @@ use std::collections::{BinaryHeap, VecDeque};
 use measure::{Lever, UsedLever, Why, WhyWindow};
 
 use super::{
-    CYCLE, Design, NotDecided, Ranged95, Verdict, WhyEffects, WhyPlace, why_effects, why_verdict,
+    Design, NotDecided, Ranged95, Verdict, WhyEffects, WhyPlace, why_cycle, why_effects,
+    why_verdict,
 };
 
 /// The knot at which a transaction of the simulated system holds something.
@@ -24,7 +25,12 @@ enum Kind {
     Group,
     /// Every millisecond one transaction may begin, whatever dyno does.
     Limited,
+    /// Servers of a cluster: behind the first one each transaction goes to one of three stores.
+    Cluster,
 }
+
+/// Parts of the transactions that go to the stores of a cluster.
+const STORES: [f64; 3] = [0.1, 0.8, 0.1];
 
 /// Mean times of a transaction, us; all but the delay and the trip are exponential.
 #[derive(Clone, Copy, Debug)]
@@ -78,6 +84,7 @@ enum Step {
     Client,
     Server,
     Take,
+    Stored(u8),
     Try,
     Locked,
     Commit,
@@ -103,7 +110,7 @@ struct Run<'a> {
     window_us: f64,
     /// The part at the begin of each window that is left out.
     left_out_us: f64,
-    settings: &'a [u16],
+    settings: &'a [u32],
     speeds: Vec<f64>,
     now: f64,
     order: u64,
@@ -112,12 +119,20 @@ struct Run<'a> {
     client: Station,
     server: Station,
     lock: Station,
+    stores: [Station; 3],
     committing: Vec<usize>,
     flushing: Vec<usize>,
     next_permit: f64,
     windows: Vec<WhyWindow>,
     aside: WhyWindow,
 }
+
+/// One of the stations of a system.
+type StationOf = for<'a, 'b> fn(&'a mut Run<'b>) -> &'a mut Station;
+
+/// The stations of the stores of a cluster.
+const STATIONS: [StationOf; 3] =
+    [|it| &mut it.stores[0], |it| &mut it.stores[1], |it| &mut it.stores[2]];
 
 impl Run<'_> {
     fn uniform(&mut self) -> f64 {
@@ -193,11 +208,33 @@ impl Run<'_> {
     }
 
     fn work_of_server(&mut self, mean: f64) -> f64 {
-        let tax = self.dose(Lever::ServerCpu, self.doses.tax);
+        self.work_of_member(0, mean)
+    }
+
+    /// Work of one of the servers, by its number.
+    fn work_of_member(&mut self, member: u8, mean: f64) -> f64 {
+        let both = [Lever::ServerCpu, Lever::Member(member)];
+        let tax: f64 = both.into_iter().map(|lever| self.dose(lever, self.doses.tax)).sum();
         let work = self.drawn(mean) * (1.0 + tax);
-        let used = self.counted().server_cpu_ns.get_or_insert(0);
-        *used += (work * 1e3) as u64;
+        let used_ns = (work * 1e3) as u64;
+        let counted = self.counted();
+        *counted.server_cpu_ns.get_or_insert(0) += used_ns;
+        counted.member_cpu_ns[usize::from(member)] += used_ns;
         work
+    }
+
+    /// Works in one of the stores of a cluster.
+    fn store(&mut self, client: usize) {
+        let drawn = self.uniform();
+        let number = if drawn < STORES[0] {
+            0
+        } else if drawn < STORES[0] + STORES[1] {
+            1
+        } else {
+            2
+        };
+        let work = self.work_of_member(number + 1, self.system.locked);
+        self.queue(STATIONS[usize::from(number)], client, work, Step::Stored(number));
     }
 
     fn step(&mut self, client: usize, step: Step) {
@@ -236,7 +273,12 @@ impl Run<'_> {
                     Kind::Group => self.at(0.0, client, Step::Commit),
                     Kind::BackOff => self.at(0.0, client, Step::Try),
                     Kind::Lock | Kind::LockOverTrip => self.lock(client),
+                    Kind::Cluster => self.store(client),
                 }
+            }
+            Step::Stored(number) => {
+                self.leave(STATIONS[usize::from(number)]);
+                self.at(0.0, client, Step::Done);
             }
             Step::Try if self.lock.busy > 0 => {
                 let wait = self.drawn(system.locked);
@@ -310,6 +352,7 @@ fn levers(system: &System) -> Vec<Lever> {
     match system.kind {
         Kind::Lock | Kind::BackOff | Kind::LockOverTrip => levers.push(Lever::Inside),
         Kind::Group => levers.push(Lever::Flush),
+        Kind::Cluster => levers.extend((0..4).map(Lever::Member)),
         Kind::Plain | Kind::Limited => {}
     }
     if system.clients > 1 && system.pauses {
@@ -351,6 +394,7 @@ fn experiment(system: &System, t_us: f64, cycles: usize, seed: u64) -> Why {
         client: Station::new(1),
         server: Station::new(system.cores),
         lock: Station::new(1),
+        stores: [1; 3].map(Station::new),
         committing: Vec::new(),
         flushing: Vec::new(),
         next_permit: 0.0,
@@ -368,7 +412,7 @@ fn experiment(system: &System, t_us: f64, cycles: usize, seed: u64) -> Why {
         .iter()
         .enumerate()
         .map(|(at, setting)| WhyWindow {
-            cycle: (at / CYCLE) as u32,
+            cycle: (at / why_cycle(levers.len())) as u32,
             setting: *setting,
             counted_ns: (counted_us * 1e3) as u64,
             cpu_clock_ns: (counted_us * 1e3) as u64,
@@ -483,6 +527,74 @@ fn sentences_are_right_where_the_limit_is_known() {
         let found = effects(&system, t_us(&system), 40, 5);
         assert_eq!(why_verdict(&found), expected, "{system:?} {found:#?}");
     }
+}
+
+/// The shares of a cluster by arithmetic: of dyno, of the first server and of the three stores.
+fn shares_of_cluster(system: &System) -> (f64, Vec<f64>) {
+    let mut demands = vec![system.client, system.server];
+    demands.extend(STORES.map(|part| part * system.locked));
+    let (t, queues) = mean_values(&demands, system.delay, system.clients);
+    let (_, before) = mean_values(&demands, system.delay, system.clients - 1);
+    (t, queues.iter().zip(&before).map(|(now, before)| now - before).collect())
+}
+
+#[test]
+fn the_store_that_holds_a_cluster_back_is_named_and_each_server_has_its_share() {
+    let noise = (0.005, 0.005);
+    let system = System {
+        kind: Kind::Cluster,
+        client: 20.0,
+        server: 60.0,
+        locked: 300.0,
+        noise,
+        dose: 0.05,
+        pauses: false,
+        ..PLAIN
+    };
+    let (t, shares) = shares_of_cluster(&system);
+    let found = effects(&system, t, 40, 3);
+    assert_eq!(found.members.len(), 4);
+    for (member, expected) in found.members.iter().zip(&shares[1..]) {
+        let share = member.share.unwrap().value;
+        assert!((share - expected).abs() < 0.08, "{expected}: {member:#?}");
+    }
+    let together: f64 = found.members.iter().map(|it| it.share.unwrap().value).sum();
+    let server = found.place(WhyPlace::ServerCpu).unwrap().share.unwrap().value;
+    assert!((together - server).abs() < 0.1, "{together} for {server}");
+    assert_eq!(why_verdict(&found), Verdict::Member(2), "{found:#?}");
+}
+
+#[test]
+fn no_server_of_a_cluster_is_named_where_none_has_the_limit_alone() {
+    let cluster = System { kind: Kind::Cluster, client: 20.0, pauses: false, ..PLAIN };
+    // Each waits for itself; two servers that are full alike; dyno is full.
+    let cases = [
+        (System { clients: 2, delay: 4_000.0, server: 60.0, locked: 300.0, ..cluster }, "latency"),
+        (System { server: 240.0, locked: 300.0, ..cluster }, "two servers"),
+        (System { client: 500.0, server: 60.0, locked: 300.0, ..cluster }, "dyno"),
+    ];
+    for (system, name) in cases {
+        let (t, _) = shares_of_cluster(&system);
+        let verdict = why_verdict(&effects(&system, t, 20, 5));
+        assert!(!matches!(verdict, Verdict::Member(_)), "{name}: {verdict:?}");
+        let known = [("latency", Verdict::Latency), ("dyno", Verdict::Generator)];
+        let expected = known.iter().find(|(of, _)| *of == name).map(|(_, verdict)| *verdict);
+        assert!(expected.is_none_or(|expected| verdict == expected), "{name}: {verdict:?}");
+    }
+}
+
+#[test]
+fn with_one_client_each_server_of_a_cluster_costs_what_is_put_there() {
+    let system = System { kind: Kind::Cluster, clients: 1, locked: 300.0, ..PLAIN };
+    let (t, _) = shares_of_cluster(&system);
+    let found = effects(&system, t, 30, 9);
+    for member in &found.members {
+        // A tenth of the work is seen a tenth as well.
+        let is_near = (0.7..=1.3).contains(&member.beta.value);
+        let is_large = member.demand_ns.is_some_and(|ns| ns > 100_000.0);
+        assert!(covers(member.beta, 1.0) && (is_near || !is_large), "{member:#?}");
+    }
+    assert_eq!(why_verdict(&found), Verdict::Latency);
 }
 
 /// The same server on a machine that dyno fills with it, and under a quota.

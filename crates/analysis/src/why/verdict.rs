@@ -1,6 +1,6 @@
 //! From the effects to the limit: the table of patterns of docs/statistics/why.md.
 
-use super::places::{Ranged95, WhyEffects, WhyPlace};
+use super::places::{PlaceEffect, Ranged95, WhyEffects, WhyPlace};
 
 /// Fewer cycles than these decide nothing.
 const CYCLES_MIN: usize = 6;
@@ -24,6 +24,9 @@ const NAMED: f64 = 0.25;
 const NEAR: f64 = 0.25;
 /// A quota that stops the server for at least this part of the time is its limit, where its CPU is.
 const THROTTLED: f64 = 0.05;
+/// A server that keeps so little of a core busy holds nothing back: its share is at most that, for a core does one thing
+/// at a time.
+const IDLE_CORES: f64 = 0.1;
 /// What is busy at least this part of the time is full.
 const FULL: f64 = 0.85;
 
@@ -46,6 +49,8 @@ pub enum Verdict {
     SharedCpu,
     /// The quota of CPU time that the server has.
     Quota,
+    /// The work of one server of several, by its number.
+    Member(u8),
     /// The server's work on cores that other programs use.
     OtherPrograms,
     /// The server lets only so many statements go on at once.
@@ -83,6 +88,24 @@ pub enum NotDecided {
 /// What the effects say. A place is named only when the bounds that hold for all estimates together leave no other.
 pub fn why_verdict(effects: &WhyEffects) -> Verdict {
     refused(effects).map_or_else(|| Seen::of(effects).verdict(), Verdict::NotDecided)
+}
+
+/// Whether more windows would say nothing else: there is a verdict, and where it is the server's work and several servers
+/// do it, it is known of each whether it has the limit.
+pub fn why_is_decided(effects: &WhyEffects) -> bool {
+    let is_clear = |it: &PlaceEffect| {
+        let Some(share) = it.share else { return true };
+        share.surely_low >= MOST
+            || share.surely_high <= MOST
+            || share.surely_high - share.value <= NEAR
+    };
+    match why_verdict(effects) {
+        Verdict::NotDecided(NotDecided::TooShort { .. }) => false,
+        Verdict::ServerCpu | Verdict::OneAtATime | Verdict::ServerWork => {
+            effects.members.iter().all(is_clear)
+        }
+        _ => true,
+    }
 }
 
 fn refused(effects: &WhyEffects) -> Option<NotDecided> {
@@ -158,8 +181,14 @@ impl<'a> Seen<'a> {
         if is_above(self.outside, MOST) {
             return self.on_the_path();
         }
-        if is_above(self.server_cpu, MOST) {
-            return self.of_the_server();
+        let member = self.member();
+        if is_above(self.server_cpu, MOST) || member.is_some() {
+            return match (self.of_the_server(), member) {
+                (Verdict::ServerCpu | Verdict::OneAtATime | Verdict::ServerWork, Some(member)) => {
+                    Verdict::Member(member)
+                }
+                (verdict, _) => verdict,
+            };
         }
         let found = self.flushes().or_else(|| self.statements());
         let found = found.or_else(|| self.held()).or_else(|| self.none());
@@ -202,6 +231,19 @@ impl<'a> Seen<'a> {
             Some(cores) if self.leaves_cores_idle(beta, cores) => Verdict::OneAtATime,
             _ => Verdict::ServerWork,
         }
+    }
+
+    /// The member that has the limit alone: no other one has a part of it that counts.
+    fn member(&self) -> Option<u8> {
+        let members = &self.effects.members;
+        let most = members.iter().find(|it| is_above(it.share, MOST))?;
+        let WhyPlace::Member(number) = most.place else { return None };
+        let is_none = |it: &PlaceEffect| {
+            let busy = it.demand_ns.map(|ns| ns * self.effects.rate_per_s / 1e9);
+            is_below(it.share, LITTLE) || busy.is_some_and(|cores| cores < IDLE_CORES)
+        };
+        let mut others = members.iter().filter(|it| it.place != most.place);
+        others.all(is_none).then_some(number)
     }
 
     /// Whether the server cannot use all of its cores: one core fewer costs surely less than half of a core's part, or

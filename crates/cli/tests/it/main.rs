@@ -82,6 +82,7 @@ mod validity;
 mod variants;
 mod watch;
 mod why;
+mod why_cluster;
 mod windows;
 mod workload_sql;
 mod workload_sysbench;

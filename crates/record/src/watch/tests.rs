@@ -203,6 +203,7 @@ fn kinds_of_servers_are_read_back() {
             kind: "store".to_owned(),
             placed: query.with("type", "leader_count"),
             placed_unit: "regions".to_owned(),
+            counted: vec![load.clone()],
             load,
             load_reported_by: "front".to_owned(),
         }),

@@ -218,6 +218,18 @@ fn stores_without_requests_count_in_shares() {
         figures_of(servers),
         ["store 5 (127.0.0.1:20161) takes 100 % of the requests to stores, 33 % would be even"]
     );
+    let mut flow = pd_of_one_machine([0.0; 3]);
+    for (store, bytes) in [("4", 8_000_000.0), ("5", 71_000_000.0), ("6", 21_000_000.0)] {
+        let labels = format!("store=\"{store}\",address=\"127.0.0.1:2016{store}\"");
+        let key = format!("pd_scheduler_store_status{{{labels},type=\"store_write_rate_bytes\"}}");
+        flow.series.extend(server("pd", "", &[(&key, bytes)]).series);
+    }
+    assert_eq!(
+        figures_of(vec![flow]),
+        [
+            "store 5 (127.0.0.1:20161) takes 71 % of the bytes written, by PD's count, 33 % would be even"
+        ]
+    );
     let shared: Vec<String> = [4, 5, 6].map(requests).to_vec();
     let shared: Vec<(&str, f64)> = shared.iter().map(|key| (key.as_str(), 900.0)).collect();
     assert_eq!(figures_of(vec![tidb(&shared), pd_of_one_machine([0.0; 3])]), [""; 0]);

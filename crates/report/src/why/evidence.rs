@@ -6,6 +6,7 @@ use measure::ServerEvidence;
 
 use super::Answer;
 use crate::digest::{Trial, cross_checked};
+use crate::finding;
 use crate::number::{latency, number, percent};
 
 /// A thread that has a CPU at least this part of the time is full.
@@ -20,6 +21,8 @@ const WAITING: f64 = 0.5;
 pub(super) struct Evidence<'a> {
     /// The time that transactions waited for locks of rows, ns for each, in the trial's load; `None` where it is not known.
     row_locks_ns: Option<f64>,
+    /// Load that was concentrated on one of several servers, in the trial's load, as the servers counted it.
+    uneven: Vec<String>,
     kernel: Option<&'a ServerEvidence>,
 }
 
@@ -31,7 +34,9 @@ impl<'a> Evidence<'a> {
         let row_locks_ns = counted.and_then(|counted| counted.row_lock_ns);
         let row_locks_ns = row_locks_ns.map(|waited| waited as f64 / all.max(1) as f64);
         let kernel = trial.record.why.as_ref().and_then(|why| why.evidence.as_ref());
-        Self { row_locks_ns, kernel }
+        let is_uneven = |finding: &&analysis::Finding| finding.code == analysis::Code::LoadUneven;
+        let uneven = trial.findings.iter().filter(is_uneven).map(finding::figures).collect();
+        Self { row_locks_ns, uneven, kernel }
     }
 
     /// What fits the verdict, or contradicts it; without a verdict everything that is full.
@@ -41,6 +46,7 @@ impl<'a> Evidence<'a> {
             Verdict::ServerCpu | Verdict::ServerWork | Verdict::OtherPrograms => {
                 self.idle(answer).or_else(|| self.queue()).or_else(|| self.thread())
             }
+            Verdict::Member(_) => self.uneven().or_else(|| self.thread()),
             Verdict::Held => self.locks(answer),
             // The sentence has it, or no counter does.
             Verdict::Quota | Verdict::Slots => None,
@@ -51,13 +57,18 @@ impl<'a> Evidence<'a> {
             Verdict::FlushLatency | Verdict::FlushSerial | Verdict::FlushShared => self.disk(),
             Verdict::Generator => None,
             Verdict::NotDecided(_) => {
-                let all =
+                let full =
                     [self.quota(), self.thread(), self.queue(), self.disk(), self.waits(answer)];
-                let all: Vec<String> = all.into_iter().flatten().collect();
+                let all = full.into_iter().flatten().chain(self.uneven());
+                let all: Vec<String> = all.collect();
                 (!all.is_empty()).then(|| all.join("; "))
             }
         };
         said.map(|said| format!("By its counters: {said}"))
+    }
+
+    fn uneven(&self) -> Option<String> {
+        (!self.uneven.is_empty()).then(|| self.uneven.join("; "))
     }
 
     fn part(&self, ns: u64) -> Option<f64> {
@@ -166,7 +177,7 @@ mod tests {
     use measure::{BusyThread, Pressure};
 
     fn evidence(kernel: &ServerEvidence) -> Evidence<'_> {
-        Evidence { row_locks_ns: None, kernel: Some(kernel) }
+        Evidence { row_locks_ns: None, uneven: Vec::new(), kernel: Some(kernel) }
     }
 
     /// Ten seconds in which nothing was full.

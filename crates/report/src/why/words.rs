@@ -2,6 +2,7 @@
 
 use analysis::{NotDecided, Verdict, WhyPlace};
 use measure::Lever;
+use serde_json::json;
 
 pub(crate) const REST: &str = "what was not reached: network, disk, timers, other machines";
 
@@ -15,6 +16,7 @@ pub(super) fn code(verdict: Verdict) -> &'static str {
         Verdict::ServerWork => "server-work",
         Verdict::SharedCpu => "shared-cpu",
         Verdict::Quota => "quota",
+        Verdict::Member(_) => "member",
         Verdict::OtherPrograms => "other-programs",
         Verdict::Slots => "slots",
         Verdict::Held => "held",
@@ -74,6 +76,11 @@ pub(super) fn sentence(verdict: Verdict) -> &'static str {
         Verdict::Quota => {
             "the quota of CPU time that the server has holds it back: its work has {server} of the time ({server_low} to \
              {server_high}), and the quota stopped it {throttled} of the time[; {busy} of {cores:core|cores} are busy]"
+        }
+        Verdict::Member(_) => {
+            "`{member}` holds the cluster back: its work has {member_share} of the time ({member_low} to {member_high})[, and \
+             {member_at_once} of it can go on at once][; it keeps {member_busy} cores busy][, and no other server of the \
+             cluster has more than {others_most}]"
         }
         Verdict::OtherPrograms => {
             "the server's work holds it back ({server} of the time), and other programs have the rest of the cores: \
@@ -146,6 +153,9 @@ pub(super) fn advice(verdict: Verdict) -> Option<&'static str> {
         Verdict::ServerWork | Verdict::OtherPrograms | Verdict::Quota => {
             Some("20 % less of its work would bring at most {less_work}")
         }
+        Verdict::Member(_) => Some(
+            "20 % less of its work would bring at most {member_less}: give the other servers a part of it, or make it faster",
+        ),
         Verdict::FlushShared => Some("One client more brings about {one_more}"),
         _ => None,
     }
@@ -160,6 +170,7 @@ pub(crate) fn place(place: WhyPlace) -> (&'static str, &'static str) {
         WhyPlace::ServerCpu => ("server_cpu", "the server's CPU"),
         WhyPlace::Flush => ("flush", "flushes to the disk"),
         WhyPlace::Asleep => ("asleep", "asleep in the server"),
+        WhyPlace::Member(_) => ("member", "one server's CPU"),
     }
 }
 
@@ -171,6 +182,23 @@ pub(super) fn lever_of(place: WhyPlace) -> Lever {
         WhyPlace::ServerCpu => Lever::ServerCpu,
         WhyPlace::Flush => Lever::Flush,
         WhyPlace::Asleep => Lever::ServerSleep,
+        WhyPlace::Member(number) => Lever::Member(number),
+    }
+}
+
+/// The member that a lever slows down alone.
+pub(super) fn member_of(lever: Lever) -> Option<u8> {
+    match lever {
+        Lever::Member(number) => Some(number),
+        _ => None,
+    }
+}
+
+/// A lever's name for programs: that of the record, and `member` for each of them.
+pub(super) fn lever_code(lever: Lever) -> serde_json::Value {
+    match lever {
+        Lever::Member(_) => json!("member"),
+        _ => json!(lever),
     }
 }
 
@@ -186,5 +214,6 @@ pub(super) fn lever(lever: Lever) -> &'static str {
         Lever::Cores => "one core fewer",
         Lever::Toggle => "the toggle",
         Lever::ServerSleep => "a statement that sleeps in the server",
+        Lever::Member(_) => "work in one server",
     }
 }

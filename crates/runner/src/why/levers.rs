@@ -3,16 +3,18 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use analysis::WHY_LEVERS;
 use anyhow::Error;
 use engine::{LeverSizes, ServerStatements, rounds_per_us};
-use measure::{Lever, Nanos, Process, Side, UnusedLever, UsedLever, Why, nanos};
+use measure::{Lever, Nanos, UnusedLever, UsedLever, Why, nanos};
 use plan::Toggle;
 use system::slowdown::{CpuTax, FewerCores};
-use system::watch::{server_processes, with_descendants};
+use system::watch::server_processes;
 use system::{Access, FlushGate};
 
 use super::asking::Asking;
 use super::flushing::Flushing;
+use super::servers::{Servers, with_children};
 use super::toggle::Toggler;
 use super::{EFFECT, effect};
 use crate::test_bed::TestBed;
@@ -25,8 +27,6 @@ const FLUSH_WAIT_MIN: Duration = Duration::from_micros(50);
 /// Time on a CPU between two interrupts of a thread of the server, at first and at most.
 const TAX_PERIOD: Duration = Duration::from_micros(25);
 const TAX_PERIOD_MAX: Duration = Duration::from_micros(200);
-/// Levers that a design can tell apart.
-const LEVERS_MAX: usize = 8;
 /// One of so many clients pauses.
 const PAUSED_PART: usize = 8;
 
@@ -82,6 +82,7 @@ pub(super) struct Hands {
     pub(super) unused: Vec<UnusedLever>,
     /// The server's processes on this machine.
     pub(super) processes: Vec<u32>,
+    pub(super) servers: Servers,
     client_rounds: u64,
     statements: Option<ServerStatements>,
     tax: Option<CpuTax>,
@@ -98,7 +99,7 @@ impl Hands {
         sizes: &Sizes,
         (test_bed, asking): (&TestBed<'_>, &impl Fn() -> Result<&'a Asking, &'a Error>),
         clients: usize,
-        toggle: Option<&Toggle>,
+        (toggle, servers): (Option<&Toggle>, Servers),
     ) -> Self {
         let own: Vec<u32> = test_bed.processes().iter().map(|process| process.pid).collect();
         let processes = if own.is_empty() { found(test_bed) } else { own.clone() };
@@ -113,6 +114,7 @@ impl Hands {
             flush_ns: sizes.flush_ns as Nanos,
             flushing: None,
             toggle: None,
+            servers,
             processes,
         };
         hands.uses(Lever::Null, 0, 1);
@@ -154,7 +156,7 @@ impl Hands {
             }
         }
         match FewerCores::of(&own) {
-            Ok(_) if hands.used.len() >= LEVERS_MAX => {
+            Ok(_) if hands.used.len() >= WHY_LEVERS => {
                 hands.lacks(Lever::Cores, "a design has eight places, which others have");
             }
             Ok(cores) => {
@@ -164,6 +166,14 @@ impl Hands {
             Err(error) => hands.lacks(Lever::Cores, &format!("{error:#}")),
         }
         hands
+    }
+
+    /// The same, with those servers slowed down alone that were chosen.
+    pub(super) fn with_servers(mut self, sizes: &Sizes) -> Self {
+        for number in self.servers.attach(sizes.tax) {
+            self.uses(Lever::Member(number), nanos(sizes.tax), 1);
+        }
+        self
     }
 
     /// Slows a server down by statements that cannot be slowed down otherwise, as `unreached` tells.
@@ -183,9 +193,8 @@ impl Hands {
 
     /// Takes in the processes that the server made for the clients that are connected now.
     pub(super) fn find_children(&mut self) {
-        let process = |pid: &u32| Process { name: String::new(), pid: *pid, side: Side::Server };
-        let all = with_descendants(self.processes.iter().map(process).collect());
-        self.processes = all.iter().map(|process| process.pid).collect();
+        self.processes = with_children(&self.processes);
+        self.servers.find_children();
     }
 
     fn uses(&mut self, lever: Lever, size: u64, every: u32) {
@@ -235,11 +244,12 @@ impl Hands {
     }
 
     /// Switches what is outside of the load.
-    pub(super) fn switch(&mut self, setting: u16) {
+    pub(super) fn switch(&mut self, setting: u32) {
         let is_on = |lever: Lever| setting & lever.bit() != 0;
         if let Some(tax) = &mut self.tax {
             tax.switch(is_on(Lever::ServerCpu));
         }
+        self.servers.switch(|number| is_on(Lever::Member(number)));
         let more_ns = if is_on(Lever::Flush) { self.flush_ns } else { 0 };
         self.flush_gates.iter().for_each(|gate| gate.hold_more(more_ns));
         if let Some(flushing) = &self.flushing {

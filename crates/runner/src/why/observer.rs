@@ -3,9 +3,9 @@
 use std::io;
 use std::sync::Arc;
 
-use analysis::{CYCLE, NotDecided, Verdict, why_effects, why_verdict};
+use analysis::{why_cycle, why_effects, why_is_decided};
 use engine::{Levers, Slowed, TrialObserver};
-use measure::{Interval, Nanos, Phase, Why, WhyWindow, nanos};
+use measure::{Interval, MEMBERS_MAX, Nanos, Phase, Why, WhyWindow, nanos};
 use net::Clock;
 use nix::time::ClockId;
 use system::ProgressEvent;
@@ -18,7 +18,9 @@ use crate::{Event, RunListener};
 
 pub(super) struct Observer<'a> {
     why: Why,
-    settings: Vec<u16>,
+    settings: Vec<u32>,
+    /// Windows of a cycle.
+    cycle: usize,
     part_ns: Nanos,
     parts: u32,
     /// After which numbers of cycles it is looked whether it is decided.
@@ -44,6 +46,7 @@ struct Mark {
     at_ns: Nanos,
     client_cpu_ns: Nanos,
     server_cpu_ns: Option<Nanos>,
+    member_cpu_ns: [Nanos; MEMBERS_MAX],
     host_cpu_ns: Option<Nanos>,
     slowed: Slowed,
     flushes: Option<(Nanos, u64)>,
@@ -51,12 +54,13 @@ struct Mark {
 
 impl<'a> Observer<'a> {
     pub(super) fn new(
-        (why, settings): (Why, Vec<u16>),
+        (why, settings): (Why, Vec<u32>),
         (window, looks): (&Window, &'a [usize]),
         (levers, hands): (Arc<Levers>, Hands),
         listener: &'a mut dyn RunListener,
     ) -> Self {
         Self {
+            cycle: why_cycle(why.used.len()),
             why,
             settings,
             part_ns: nanos(window.part),
@@ -77,12 +81,13 @@ impl<'a> Observer<'a> {
 
     /// The record of the windows; all levers are off again.
     pub(super) fn finish(mut self) -> Why {
+        let span_ns = self.clock.now().saturating_sub(self.began_ns);
         if !self.hands.processes.is_empty() {
-            let span_ns = self.clock.now().saturating_sub(self.began_ns);
             let counters = Counters::read(&self.hands.processes);
             self.why.evidence = Some(counters.since(&self.counters, span_ns));
         }
         self.why.timer_late_ns = self.levers.timer_late_ns();
+        self.why.members = std::mem::take(&mut self.hands.servers).end(span_ns);
         self.why.flushing = self.hands.end();
         self.why
     }
@@ -94,6 +99,7 @@ impl<'a> Observer<'a> {
             at_ns: self.clock.now(),
             client_cpu_ns: own_cpu_ns(),
             server_cpu_ns: server.filter(|all| !all.is_empty()).map(|all| all.iter().sum()),
+            member_cpu_ns: self.hands.servers.cpu_ns(),
             host_cpu_ns: machine_cpu_ns(),
             slowed: self.levers.slowed(),
             flushes: self.hands.flushes(),
@@ -111,7 +117,7 @@ impl<'a> Observer<'a> {
         let at = (self.ended / self.parts) as usize;
         let setting = self.settings.get(at).copied().unwrap_or(0);
         self.hands.switch(setting);
-        let cycle = (at / CYCLE) as u32;
+        let cycle = (at / self.cycle) as u32;
         self.window = WhyWindow { cycle, setting, ..WhyWindow::default() };
         // Half of the part that is left out is left for what was switched to become true.
         self.window.is_late = self.late_ns() > self.part_ns / 2;
@@ -134,7 +140,12 @@ impl<'a> Observer<'a> {
         let since =
             |later: Option<Nanos>, earlier: Option<Nanos>| Some(later?.saturating_sub(earlier?));
         let slowed = |of: fn(&Slowed) -> Nanos| of(&end.slowed).saturating_sub(of(&begin.slowed));
+        let mut member_cpu_ns = end.member_cpu_ns;
+        for (now, then) in member_cpu_ns.iter_mut().zip(begin.member_cpu_ns) {
+            *now = now.saturating_sub(then);
+        }
         self.why.windows.push(WhyWindow {
+            member_cpu_ns,
             cpu_clock_ns: end.at_ns.saturating_sub(begin.at_ns),
             client_cpu_ns: end.client_cpu_ns.saturating_sub(begin.client_cpu_ns),
             server_cpu_ns: since(end.server_cpu_ns, begin.server_cpu_ns),
@@ -147,14 +158,13 @@ impl<'a> Observer<'a> {
             flushes: since(end.flushes.map(|it| it.1), begin.flushes.map(|it| it.1)),
             ..self.window
         });
-        let cycles = self.why.windows.len() / CYCLE;
+        let cycles = self.why.windows.len() / self.cycle;
         self.tell();
-        let is_look = self.why.windows.len().is_multiple_of(CYCLE) && self.looks.contains(&cycles);
+        let is_look =
+            self.why.windows.len().is_multiple_of(self.cycle) && self.looks.contains(&cycles);
         if is_look {
             let effects = why_effects(&self.why, self.looks.len());
-            let verdict = effects.as_ref().map(why_verdict);
-            self.is_decided =
-                !matches!(verdict, None | Some(Verdict::NotDecided(NotDecided::TooShort { .. })));
+            self.is_decided = effects.as_ref().is_some_and(why_is_decided);
         }
     }
 }
@@ -168,6 +178,7 @@ impl TrialObserver for Observer<'_> {
         if phase == Phase::Measure {
             self.began_ns = self.clock.now().saturating_sub(late_ns);
             self.counters = Counters::read(&self.hands.processes);
+            self.hands.servers.begin();
             self.begin_window();
         }
         Ok(())

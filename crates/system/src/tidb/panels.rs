@@ -19,6 +19,8 @@ const GRPC: &str = "tikv_grpc_msg_duration_seconds";
 /// Below this load, its distribution over servers does not matter: requests in a second, and hardware threads.
 const REQUESTS_MIN: f64 = 10.0;
 const CPU_MIN: f64 = 0.1;
+/// The same of bytes in a second.
+const BYTES_MIN: f64 = 10_000.0;
 
 /// TiDB has no `Com_*` counters; its page has one for each kind of statement, over both protocols, without those that
 /// TiDB runs for itself. Found out by experiment on 8.5. `Use` is counted when a session begins with a database, though
@@ -183,6 +185,11 @@ fn pd() -> ServerKind {
     let status = |kind: &str| {
         MetricQuery::new(Gauge, "pd_scheduler_store_status").with("type", kind).by("address")
     };
+    // What the stores tell it with their heartbeats: the same figures as at /pd/api/v1/hotspot/stores. Source: PD's
+    // pkg/statistics/store_collection.go.
+    let flow = |kind: &str| {
+        MetricQuery::new(Gauge, "pd_scheduler_store_status").with("type", kind).by("store")
+    };
     let panel_of = |title, kind| panel(title, Count, vec![line("", status(kind))]);
     let requests = MetricQuery::new(CountRate, REQUEST).by("store");
     ServerKind {
@@ -202,6 +209,10 @@ fn pd() -> ServerKind {
             placed_unit: "regions".to_owned(),
             load: shared("requests to stores", requests, REQUESTS_MIN),
             load_reported_by: "TiDB".to_owned(),
+            counted: vec![
+                shared("bytes read, by PD's count", flow("store_read_rate_bytes"), BYTES_MIN),
+                shared("bytes written, by PD's count", flow("store_write_rate_bytes"), BYTES_MIN),
+            ],
         }),
         ..ServerKind::default()
     }
