@@ -9,6 +9,7 @@ mod busy;
 mod cycles;
 mod design;
 mod fit;
+mod lasting;
 mod matrix;
 mod places;
 #[cfg(test)]
@@ -16,5 +17,6 @@ mod simulated;
 mod verdict;
 
 pub use design::{CYCLE, Design, WHY_LEVERS, WHY_LEVERS_OF_LONG_CYCLE, why_cycle};
+pub use lasting::{Lasting, why_lasting};
 pub use places::{LeverEffect, PlaceEffect, Ranged95, WhyEffects, WhyPlace, why_effects};
 pub use verdict::{NotDecided, Verdict, why_is_decided, why_verdict};

@@ -95,6 +95,11 @@ pub struct WhyWindow {
     pub counted_ns: Nanos,
     /// Transactions that succeeded.
     pub transactions: u64,
+    /// Those of them in about the first half of the counted time, and how long that was.
+    #[serde(default)]
+    pub first_half: u64,
+    #[serde(default)]
+    pub first_half_ns: Nanos,
     /// Transactions that failed.
     pub failed: u64,
     /// Times that transactions took, summed, ns.
@@ -195,6 +200,9 @@ pub struct Why {
     pub evidence: Option<ServerEvidence>,
     /// How long the experiment might have lasted, ns.
     pub at_most_ns: Nanos,
+    /// The same with longer windows, where effects changed within a window and there was time for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub long: Option<Box<Self>>,
     /// Why the experiment ended before it was decided or its time was over; `None` when it did not.
     pub cut_short: Option<String>,
 }

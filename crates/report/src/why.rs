@@ -1,6 +1,7 @@
 //! What holds a system back, as a sentence, as shares of the time for a transaction and as the ladder of all slow-downs.
 
 mod evidence;
+mod lasting;
 mod members;
 mod pictures;
 mod words;
@@ -39,12 +40,19 @@ pub(crate) struct Answer<'a> {
     /// Whether the system runs within dyno, so that dyno's CPU time is the system's too.
     is_embedded: bool,
     evidence: Evidence<'a>,
+    /// What longer windows say, where there were some.
+    long: Option<Box<Self>>,
 }
 
 impl<'a> Answer<'a> {
     /// `None` for a trial without an experiment.
     pub(crate) fn of(trial: &Trial<'a>) -> Option<Self> {
         let why = trial.record.why.as_ref()?;
+        let long = why.long.as_deref().map(|long| Box::new(Self::of_one(trial, long)));
+        Some(Self { long, ..Self::of_one(trial, why) })
+    }
+
+    fn of_one(trial: &Trial<'a>, why: &'a Why) -> Self {
         // As often as the experiment looked at what it had.
         let cycle = analysis::why_cycle(why.used.len()) as u64;
         let cycles = why.at_most_ns / why.window_ns.max(1) / cycle;
@@ -53,7 +61,7 @@ impl<'a> Answer<'a> {
         let too_short = Verdict::NotDecided(NotDecided::TooShort { times: 6.0 });
         let verdict = effects.as_ref().map_or(too_short, why_verdict);
         let is_embedded = trial.record.header.is_embedded;
-        Some(Self { why, effects, verdict, is_embedded, evidence: Evidence::of(trial) })
+        Self { why, effects, verdict, is_embedded, evidence: Evidence::of(trial), long: None }
     }
 
     pub(crate) fn code(&self) -> &'static str {
@@ -90,6 +98,9 @@ impl<'a> Answer<'a> {
         if let Some(evidence) = self.evidence.sentence(self) {
             text.push_str(". ");
             text.push_str(&evidence);
+        }
+        if let Some(lasting) = lasting::sentence(self) {
+            text.push_str(&lasting);
         }
         if let Some(cut) = &self.why.cut_short {
             text.push_str(&format!("; the experiment was cut short: {cut}"));
@@ -135,23 +146,27 @@ impl<'a> Answer<'a> {
         effects.places.iter().filter_map(of_share).chain(wait).collect()
     }
 
+    /// What a verdict that names nothing tells, after so many seconds.
+    fn undecided(&self, seconds: f64) -> Option<(&'static str, Value)> {
+        let Verdict::NotDecided(why) = self.verdict else { return None };
+        match why {
+            NotDecided::TooShort { times } => {
+                let more = (seconds * (times - 1.0)).max(seconds * 0.5) / 60.0;
+                Some(("more_min", Value::Number(more.ceil().max(1.0))))
+            }
+            NotDecided::OthersBusy { cores } => Some(("others", Value::Number(cores))),
+            NotDecided::SharesAboveOne { sum } => Some(("sum", Value::Part(sum))),
+            NotDecided::Failures { part } => Some(("failed", Value::Part(part))),
+            NotDecided::NullResponds => None,
+        }
+    }
+
     /// The figures of the sentence, by name.
     pub(crate) fn values(&self) -> Vec<(&'static str, Value)> {
         let mut values = vec![("clients", Value::Small(self.why.clients as u64))];
         let seconds = self.why.windows.len() as f64 * self.why.window_ns as f64 / 1e9;
         values.push(("seconds", Value::Number(seconds.round())));
-        if let Verdict::NotDecided(why) = self.verdict {
-            match why {
-                NotDecided::TooShort { times } => {
-                    let more = (seconds * (times - 1.0)).max(seconds * 0.5) / 60.0;
-                    values.push(("more_min", Value::Number(more.ceil().max(1.0))));
-                }
-                NotDecided::OthersBusy { cores } => values.push(("others", Value::Number(cores))),
-                NotDecided::SharesAboveOne { sum } => values.push(("sum", Value::Part(sum))),
-                NotDecided::Failures { part } => values.push(("failed", Value::Part(part))),
-                NotDecided::NullResponds => {}
-            }
-        }
+        values.extend(self.undecided(seconds));
         let Some(effects) = &self.effects else { return values };
         let shares = [
             (WhyPlace::ServerCpu, ["server", "server_low", "server_high"]),
@@ -252,6 +267,9 @@ impl<'a> Answer<'a> {
             "evidence": self.why.evidence,
             "cycles": effects.map(|it| it.cycles),
             "not_used": self.why.unused,
+            "window_ns": self.why.window_ns,
+            "lasting": lasting::json(self),
+            "long": self.long.as_ref().map(|long| long.json()),
         })
     }
 }

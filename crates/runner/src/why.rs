@@ -12,7 +12,9 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 use std::time::Duration;
 
-use analysis::{CYCLE, Design, WHY_LEVERS, WHY_LEVERS_OF_LONG_CYCLE, why_cycle, why_effects};
+use analysis::{
+    CYCLE, Design, WHY_LEVERS, WHY_LEVERS_OF_LONG_CYCLE, why_cycle, why_effects, why_lasting,
+};
 use anyhow::{Context, Result, bail};
 use engine::{Load, LoadEnd, OfferedLoad, Pacing, PhaseEnds, Stop, Workers};
 use measure::{Lever, Why, nanos};
@@ -45,6 +47,10 @@ const WINDOW_MAX: Duration = Duration::from_secs(4);
 const PILOT: usize = 1;
 /// Cycles that have to fit into the time for servers to be slowed down each alone, where that takes long cycles.
 const CYCLES_OF_SERVERS: usize = 8;
+/// Fewer cycles decide nothing.
+const CYCLES_MIN: usize = 6;
+/// Where effects change within a window, windows of so many times their length follow.
+const LONGER: u32 = 10;
 /// An effect as large as this part of the time for a transaction is large enough.
 const EFFECT: f64 = 0.12;
 /// Load before the first window, on the connections that the experiment opens.
@@ -79,11 +85,12 @@ pub(crate) fn measure(
     let asking = OnceCell::new();
     let asking = || asking.get_or_init(|| Asking::measure(test_bed)).as_ref();
     let mut sizes = Sizes::first(ns, trial.clients);
-    let hands = |sizes: &Sizes, servers: &Servers| {
-        let more = (plan.toggle.as_ref(), servers.again());
+    let hands_on = |sizes: &Sizes, servers: Servers| {
+        let more = (plan.toggle.as_ref(), servers);
         Hands::on(sizes, (test_bed, &asking), trial.clients, more)
     };
-    let pilot = bench.run(hands(&sizes, &servers), window, (PILOT, &[]), listener)?;
+    let pilot = hands_on(&sizes, servers.again());
+    let pilot = bench.run(pilot, (window, plan.at_most), (PILOT, &[]), listener)?;
     if pilot.cut_short.is_some() {
         return Ok(pilot);
     }
@@ -91,13 +98,24 @@ pub(crate) fn measure(
     let left = plan.at_most.saturating_sub(window.length() * (CYCLE * PILOT) as u32);
     let room = room(plan, window, left, pilot.used.len());
     servers.choose(&pilot.members, (room.0, &room.1));
-    let hands = hands(&sizes, &servers).with_servers(&sizes);
+    let hands = hands_on(&sizes, servers).with_servers(&sizes);
     let cycle = window.length() * why_cycle(hands.used.len()) as u32;
     let cycles = (left.as_secs_f64() / cycle.as_secs_f64()) as usize;
     if cycles < 2 {
         bail!("{:?} are too short for two cycles of {cycle:?} behind the first one", plan.at_most);
     }
-    bench.run(hands, window, (cycles, &looks(cycles)), listener)
+    let mut why = bench.run(hands, (window, plan.at_most), (cycles, &looks(cycles)), listener)?;
+    let left = left.saturating_sub(window.length() * u32::try_from(why.windows.len())?);
+    let is_asked = plan.window.is_none() && why.cut_short.is_none();
+    if is_asked && !why_lasting(&why).is_empty() {
+        let longer = Window::of(ns, trial.clients, (left_out, window.length() * LONGER))?;
+        let hands = || hands_on(&sizes, Servers::default());
+        match bench.run_longer(hands, (longer, left), listener) {
+            Ok(long) => why.long = long.map(Box::new),
+            Err(error) => listener.on_note(&format!("longer windows failed: {error:#}")),
+        }
+    }
+    Ok(why)
 }
 
 /// For how many servers there is room beside so many levers in the time that is left, and why there is none for more.
@@ -126,11 +144,26 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
+    /// The same with longer windows in the time that is left; `None` when too few fit into it.
+    fn run_longer(
+        &self,
+        hands: impl Fn() -> Hands,
+        (window, left): (Window, Duration),
+        listener: &mut dyn RunListener,
+    ) -> Result<Option<Why>> {
+        let cycle = window.length() * CYCLE as u32;
+        let cycles = (left.as_secs_f64() / cycle.as_secs_f64()) as usize;
+        if cycles < CYCLES_MIN {
+            return Ok(None);
+        }
+        self.run(hands(), (window, left), (cycles, &looks(cycles)), listener).map(Some)
+    }
+
     /// Offers so many cycles of windows, and looks after some of them whether it is decided.
     fn run(
         &self,
         hands: Hands,
-        window: Window,
+        (window, at_most): (Window, Duration),
         (cycles, looks): (usize, &[usize]),
         listener: &mut dyn RunListener,
     ) -> Result<Why> {
@@ -155,7 +188,7 @@ impl Bench<'_> {
             used: hands.used.clone(),
             unused: hands.unused.clone(),
             toggle: self.plan.toggle.as_ref().map(|toggle| toggle.name.clone()),
-            at_most_ns: nanos(self.plan.at_most),
+            at_most_ns: nanos(at_most),
             ..Why::default()
         };
         let mut observer =
@@ -188,7 +221,7 @@ fn demand(experiment: &Experiment, trial: Trial) -> Result<()> {
 
 /// After which numbers of cycles the results are looked at.
 pub(crate) fn looks(cycles: usize) -> Vec<usize> {
-    analysis::looks(6.min(cycles), cycles, 1.4)
+    analysis::looks(CYCLES_MIN.min(cycles), cycles, 1.4)
 }
 
 /// The windows: parts of one length, of which the first is left out.

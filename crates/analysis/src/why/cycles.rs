@@ -7,6 +7,9 @@ use super::places::{LEVEL, Ranged95};
 use crate::moments::standard_deviation;
 use crate::student::{critical_t, p_value};
 
+/// A window with fewer transactions says little of a rate.
+pub(super) const TRANSACTIONS_MIN: u64 = 3;
+
 /// Whether a lever's effect multiplies the time for each transaction, and does not add to it.
 pub(super) fn is_coarse(lever: Lever) -> bool {
     matches!(lever, Lever::Clients | Lever::Cores | Lever::Toggle)

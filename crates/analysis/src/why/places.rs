@@ -4,7 +4,7 @@
 use measure::{Lever, Why, WhyWindow};
 
 use super::busy::Busy;
-use super::cycles::{Cycles, Seen, Waits, is_coarse};
+use super::cycles::{Cycles, Seen, TRANSACTIONS_MIN, Waits, is_coarse};
 use super::fit::Estimate;
 use super::matrix::{inverse, times};
 use crate::several::corrected;
@@ -15,8 +15,6 @@ pub(super) const LEVEL: f64 = 0.05;
 /// The part of a sleep in a server that is not sure: its timers were measured while it had nothing else to do, and are late
 /// by less in a load.
 const ASLEEP_UNSURE: f64 = 0.1;
-/// A window with fewer transactions says little of a rate.
-const TRANSACTIONS_MIN: u64 = 3;
 
 /// Where time can be put.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

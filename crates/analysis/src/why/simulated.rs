@@ -7,7 +7,7 @@ use measure::{Lever, UsedLever, Why, WhyWindow};
 
 use super::{
     Design, NotDecided, Ranged95, Verdict, WhyEffects, WhyPlace, why_cycle, why_effects,
-    why_verdict,
+    why_lasting, why_verdict,
 };
 
 /// The knot at which a transaction of the simulated system holds something.
@@ -50,6 +50,8 @@ struct System {
     dose: f64,
     /// Whether a client pauses, which is a coarse change near the knee.
     pauses: bool,
+    /// How long the tax on the server's work takes to come and to go, in windows.
+    memory: f64,
 }
 
 const PLAIN: System = System {
@@ -65,6 +67,7 @@ const PLAIN: System = System {
     noise: (0.02, 0.03),
     dose: 0.1,
     pauses: true,
+    memory: 0.0,
 };
 
 /// What the levers are set to, us; the tax of the server's work as a part of it.
@@ -123,6 +126,8 @@ struct Run<'a> {
     committing: Vec<usize>,
     flushing: Vec<usize>,
     next_permit: f64,
+    /// When the tax was last looked at, and how high it was.
+    remembered: (f64, f64),
     windows: Vec<WhyWindow>,
     aside: WhyWindow,
 }
@@ -158,6 +163,15 @@ impl Run<'_> {
         if is_left_out { &mut self.aside } else { &mut self.windows[window] }
     }
 
+    /// Counts a transaction that ends now.
+    fn count(&mut self) {
+        let at = self.now - self.window() as f64 * self.window_us - self.left_out_us;
+        let is_first = at < (self.window_us - self.left_out_us) / 2.0;
+        let counted = self.counted();
+        counted.transactions += 1;
+        counted.first_half += u64::from(is_first);
+    }
+
     fn speed(&self) -> f64 {
         self.speeds[self.window()]
     }
@@ -168,6 +182,17 @@ impl Run<'_> {
 
     fn dose(&self, lever: Lever, dose: f64) -> f64 {
         if self.is_on(lever) { dose } else { 0.0 }
+    }
+
+    /// The same of the tax on the server's work, which comes and goes slowly in a system that remembers.
+    fn tax_of_server(&mut self) -> f64 {
+        let target = self.dose(Lever::ServerCpu, self.doses.tax);
+        let lasting_us = self.system.memory * self.window_us;
+        let (since, tax) = self.remembered;
+        let kept = if lasting_us > 0.0 { (-(self.now - since) / lasting_us).exp() } else { 0.0 };
+        let tax = target + (tax - target) * kept;
+        self.remembered = (self.now, tax);
+        tax
     }
 
     fn at(&mut self, delay: f64, client: usize, step: Step) {
@@ -213,8 +238,8 @@ impl Run<'_> {
 
     /// Work of one of the servers, by its number.
     fn work_of_member(&mut self, member: u8, mean: f64) -> f64 {
-        let both = [Lever::ServerCpu, Lever::Member(member)];
-        let tax: f64 = both.into_iter().map(|lever| self.dose(lever, self.doses.tax)).sum();
+        let own = self.dose(Lever::Member(member), self.doses.tax);
+        let tax = self.tax_of_server() + own;
         let work = self.drawn(mean) * (1.0 + tax);
         let used_ns = (work * 1e3) as u64;
         let counted = self.counted();
@@ -304,7 +329,7 @@ impl Run<'_> {
                 }
             }
             Step::Done => {
-                self.counted().transactions += 1;
+                self.count();
                 self.at(0.0, client, Step::Begin);
             }
         }
@@ -398,6 +423,7 @@ fn experiment(system: &System, t_us: f64, cycles: usize, seed: u64) -> Why {
         committing: Vec::new(),
         flushing: Vec::new(),
         next_permit: 0.0,
+        remembered: (0.0, 0.0),
         windows: Vec::new(),
         aside: WhyWindow::default(),
     };
@@ -416,6 +442,7 @@ fn experiment(system: &System, t_us: f64, cycles: usize, seed: u64) -> Why {
             setting: *setting,
             counted_ns: (counted_us * 1e3) as u64,
             cpu_clock_ns: (counted_us * 1e3) as u64,
+            first_half_ns: (counted_us * 500.0) as u64,
             server_cpu_ns: Some(0),
             ..WhyWindow::default()
         })
@@ -790,5 +817,41 @@ fn why_coverage_of_a_thousand_runs() {
         let is_held = |part: &f64| (0.93..=0.97).contains(part);
         assert!(covered.iter().all(is_held), "{name}: {covered:?}");
         assert!((0.03..=0.07).contains(&null), "{name}: {null}");
+    }
+}
+
+/// In how many of so many experiments an effect seems to change within its window.
+fn alarms(system: &System, t: f64, runs: u64, cycles: usize) -> usize {
+    let seen = |seed: u64| !why_lasting(&experiment(system, t, cycles, seed + 700)).is_empty();
+    (0..runs).filter(|seed| seen(*seed)).count()
+}
+
+#[test]
+fn a_memory_of_about_a_window_is_noticed_and_where_there_is_none_there_is_no_alarm() {
+    for (name, system, (t, _)) in networks() {
+        assert!(alarms(&system, t, 20, 12) <= 2, "{name}");
+    }
+    let remembers = System { memory: 0.5, ..PLAIN };
+    let why = experiment(&remembers, truths_of_network(&PLAIN).0, 40, 1);
+    let found = why_lasting(&why);
+    let work = found.iter().find(|it| it.lever == Lever::ServerCpu);
+    assert!(work.is_some_and(|it| it.growth.surely_low > 0.0), "{found:?}");
+}
+
+/// `cargo test --release -p dyno-analysis why_alarms -- --ignored --nocapture`
+#[test]
+#[ignore = "ten minutes; its table is in benchmarks/why.md"]
+#[expect(clippy::disallowed_macros, reason = "the table is what it is run for")]
+fn why_alarms_of_a_thousand_runs() {
+    for (name, system, (t, _)) in networks().into_iter().chain(others()) {
+        println!("{name}: {} of 1000", alarms(&system, t, 1_000, 12));
+    }
+    let t = truths_of_network(&PLAIN).0;
+    for memory in [0.2, 0.5, 1.0, 2.0, 5.0, 20.0] {
+        for cycles in [12, 40] {
+            let remembers = System { memory, ..PLAIN };
+            let seen = alarms(&remembers, t, 200, cycles);
+            println!("memory of {memory} windows, {cycles} cycles: {seen} of 200");
+        }
     }
 }

@@ -8,6 +8,7 @@ use nix::sys::signal::Signal;
 use serde_json::Value;
 
 use crate::faults_interrupt::{self, interrupt};
+use crate::network::Network;
 use crate::own_server::{Background, OwnServer, wait_until};
 use crate::sandbox::{Sandbox, report};
 
@@ -176,6 +177,60 @@ fn a_toggle_tells_the_whole_gain_of_a_cost_that_is_taken_away() {
     assert!(text.contains("With \"commits that do not wait\" the rate changes by"), "{text}");
     let kernel = &why["evidence"];
     assert!(kernel["ran_ns"].as_u64().unwrap() > 0, "{why:#}");
+}
+
+/// A network of 20 Mbit in a second, and answers of 10 kB: four milliseconds for each, whatever the server does.
+#[test]
+fn a_narrow_network_is_not_called_the_server() {
+    let set_up = "ip link set lo up mtu 1500 && \
+                  tc qdisc add dev lo root tbf rate 20mbit burst 32kbit latency 200ms";
+    let (sandbox, network) = (Sandbox::new(), Network::new(set_up));
+    sandbox.file("narrow.sql", "\\transaction read\nSELECT REPEAT('0123456789', 1000);\n");
+    sandbox.file(
+        "plan.toml",
+        "why = { at_most = \"25s\" }\nsystem = \"mariadb\"\nworkload = { kind = \"narrow.sql\" }\n\
+         [load]\nclients = 2\nwarm_up = \"500ms\"\ntime = \"1s\"\n",
+    );
+    let dyno = sandbox.dyno(["run", "plan.toml", "--quiet", "--format", "json"]);
+    let report = report(&mut network.inside(&dyno));
+    let why = why(&report);
+    for name in ["server_cpu", "client_cpu"] {
+        let place = named(&why["places"], "place", name).unwrap_or_else(|| panic!("{why:#}"));
+        assert!(place["share"]["low_95"].as_f64().unwrap() < 0.3, "{why:#}");
+    }
+    // A delay of a client hides in the queue of the others.
+    let outside = named(&why["places"], "place", "outside").unwrap();
+    assert!(outside["beta"]["low_95"].as_f64().unwrap() < 0.25, "{why:#}");
+    let verdict = why["verdict"].as_str().unwrap();
+    let is_open = verdict.starts_with("not-") || verdict.starts_with("refused-");
+    assert!(is_open || ["untouched", "several"].contains(&verdict), "{why:#}");
+}
+
+/// A sleep that grows for as long as the toggle is on: a system that remembers for longer than a window.
+const GROWS: &str = "\\prepare\nCREATE TABLE knob (id INTEGER NOT NULL PRIMARY KEY, is_on INTEGER NOT NULL, \
+    since DATETIME(6) NOT NULL);\nINSERT INTO knob VALUES (1, 0, NOW(6));\n\
+    \\cleanup\nDROP TABLE IF EXISTS knob;\n\\transaction look\n\
+    SELECT SLEEP(0.001 + is_on * LEAST(0.005, TIMESTAMPDIFF(MICROSECOND, since, NOW(6)) / 40000000)) FROM knob;\n";
+
+#[test]
+fn an_effect_that_grows_within_a_window_is_noticed_and_longer_windows_are_advised() {
+    let sandbox = Sandbox::new();
+    sandbox.file("grows.sql", GROWS);
+    sandbox.file(
+        "plan.toml",
+        "system = \"mariadb\"\nworkload = { kind = \"grows.sql\" }\n\
+         [load]\nclients = 2\nwarm_up = \"500ms\"\ntime = \"1s\"\n[why]\nat_most = \"30s\"\n\
+         [[why.toggle]]\nname = \"the knob\"\n\
+         on = \"UPDATE knob SET is_on = 1, since = NOW(6)\"\noff = \"UPDATE knob SET is_on = 0\"\n",
+    );
+    let report = report(&mut sandbox.dyno(["run", "plan.toml", "--quiet", "--format", "json"]));
+    let why = why(&report);
+    let toggle = named(&why["lasting"], "slow_down", "the toggle");
+    let growth = &toggle.unwrap_or_else(|| panic!("{why:#}"))["growth"];
+    assert!(growth["low_95"].as_f64().unwrap() > 0.1, "{growth:#}");
+    let text = why["text"].as_str().unwrap();
+    assert!(text.contains("the effect of the toggle grows by"), "{text}");
+    assert!(text.contains("`window = \"5s\"` does that"), "{text}");
 }
 
 #[test]

@@ -39,6 +39,10 @@ pub(super) fn code(verdict: Verdict) -> &'static str {
 pub(super) const EMBEDDED: &str = "the CPUs hold it back: the database, which runs within dyno, and dyno have {client} of \
     the time for a transaction ({client_low} to {client_high})";
 
+const MEMBER: &str = "`{member}` holds the cluster back: its work has {member_share} of the time ({member_low} to {member_high})[, and \
+    {member_at_once} of it can go on at once][; it keeps {member_busy} cores busy][, and no other server of the \
+    cluster has more than {others_most}]";
+
 /// The template of a verdict's sentence.
 pub(super) fn sentence(verdict: Verdict) -> &'static str {
     match verdict {
@@ -77,11 +81,7 @@ pub(super) fn sentence(verdict: Verdict) -> &'static str {
             "the quota of CPU time that the server has holds it back: its work has {server} of the time ({server_low} to \
              {server_high}), and the quota stopped it {throttled} of the time[; {busy} of {cores:core|cores} are busy]"
         }
-        Verdict::Member(_) => {
-            "`{member}` holds the cluster back: its work has {member_share} of the time ({member_low} to {member_high})[, and \
-             {member_at_once} of it can go on at once][; it keeps {member_busy} cores busy][, and no other server of the \
-             cluster has more than {others_most}]"
-        }
+        Verdict::Member(_) => MEMBER,
         Verdict::OtherPrograms => {
             "the server's work holds it back ({server} of the time), and other programs have the rest of the cores: \
              {at_once} of it can go on at once"

@@ -195,6 +195,10 @@ impl TrialObserver for Observer<'_> {
             self.mark = self.read();
             return Ok(());
         }
+        if part <= (self.parts - 1) / 2 {
+            self.window.first_half_ns += interval.end_ns.saturating_sub(interval.start_ns);
+            self.window.first_half += interval.tally.transactions;
+        }
         self.window.counted_ns += interval.end_ns.saturating_sub(interval.start_ns);
         self.window.transactions += interval.tally.transactions;
         self.window.failed += interval.tally.failed_transactions;
