@@ -12,7 +12,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Data", &["prepare", "check", "cleanup", "generate"]),
     ("Look", &["report", "list", "compare", "history"]),
     ("Servers", &["up", "down", "echo", "ceiling"]),
-    ("About", &["workloads", "systems", "completions", "manual"]),
+    ("About", &["workloads", "systems", "schema", "completions", "manual"]),
 ];
 
 /// The command line with its help.
