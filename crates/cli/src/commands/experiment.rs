@@ -59,16 +59,7 @@ pub(crate) fn run(
     // A URL among them may have a password.
     drop((subject, std::mem::take(&mut output.overrides)));
     if output.dry_run {
-        let planned = planned(&experiment);
-        let text = match output.format {
-            Format::Text => planned.text(super::output_width()),
-            Format::Json | Format::Junit | Format::BiggerIsBetter | Format::SmallerIsBetter => {
-                planned.json()
-            }
-            Format::Markdown => planned.markdown(),
-            Format::Csv => planned.csv(),
-        };
-        super::print(&plan::scrub(&text))?;
+        super::print(&plan::scrub(&planned_text(&experiment, output.format)))?;
         return Ok(ExitCode::SUCCESS);
     }
     let stop = signals::listen().context("cannot listen for signals")?;
@@ -103,6 +94,19 @@ pub(crate) fn run(
     let shown = super::report::show(&run, view, Some(&outcome.folder))?;
     let code = super::report::strict(exit_code(&outcome), output.strict, &shown.validity);
     Ok(super::report::bounded(code, shown.crossed.as_deref()))
+}
+
+/// What a dry run prints.
+fn planned_text(experiment: &Experiment, format: Format) -> String {
+    let planned = planned(experiment);
+    match format {
+        Format::Text => planned.text(super::output_width()),
+        Format::Json | Format::Junit | Format::BiggerIsBetter | Format::SmallerIsBetter => {
+            planned.json()
+        }
+        Format::Markdown => planned.markdown(),
+        Format::Csv => planned.csv(),
+    }
 }
 
 /// The bounds of the command line as the list of a plan; `None` when there are none.

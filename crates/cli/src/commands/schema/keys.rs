@@ -20,6 +20,7 @@ pub(super) fn properties<'k>(keys: impl IntoIterator<Item = &'k Key>) -> Map<Str
 
 /// A table with these properties and no others.
 pub(super) fn closed(properties: Map<String, Value>) -> Value {
+    let properties = Value::Object(properties);
     json!({ "type": "object", "properties": properties, "additionalProperties": false })
 }
 
@@ -79,6 +80,7 @@ fn choice(words: &[&str]) -> Value {
 }
 
 pub(super) fn any_of(forms: Vec<Value>) -> Value {
+    let forms = Value::Array(forms);
     json!({ "anyOf": forms })
 }
 
