@@ -9,6 +9,8 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 dyno=$(realpath "${1:-$here/../target/release/dyno}")
 to=$(realpath "${2:-$here/..}")
 work=$(mktemp -d)
+# What `dyno up` keeps up for the user is not stopped below.
+export XDG_STATE_HOME=$work
 trap '"$dyno" down mariadb > /dev/null 2>&1 || true; rm -rf "$work"' EXIT
 cd "$work"
 

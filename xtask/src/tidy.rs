@@ -66,7 +66,8 @@ fn findings(root: &Path) -> anyhow::Result<Vec<Finding>> {
 fn sources(root: &Path) -> anyhow::Result<Vec<Source>> {
     let mut sources = Vec::new();
     for folder in ["crates", "xtask"] {
-        collect(root, &root.join(folder), &mut sources)?;
+        let files = files(root, &root.join(folder), "rs")?;
+        sources.extend(files.into_iter().map(|(name, text)| Source::new(name, text)));
     }
     let test_modules: Vec<String> = sources.iter().flat_map(Source::test_modules).collect();
     for source in &mut sources {
@@ -81,21 +82,27 @@ fn is_within(file: &str, module: &str) -> bool {
     rest == ".rs" || rest.starts_with('/')
 }
 
-fn collect(root: &Path, folder: &Path, sources: &mut Vec<Source>) -> anyhow::Result<()> {
+/// Every file below a folder whose name ends so, with its path from the root and its text.
+fn files(root: &Path, folder: &Path, ending: &str) -> anyhow::Result<Vec<(String, String)>> {
+    let mut all = Vec::new();
     let entries =
         fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))?;
     for entry in entries {
         let path = entry?.path();
         if path.is_dir() {
-            collect(root, &path, sources)?;
-        } else if path.extension().is_some_and(|ending| ending == "rs") {
-            let text = fs::read_to_string(&path)
-                .with_context(|| format!("cannot read {}", path.display()))?;
-            let name = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().into_owned();
-            sources.push(Source::new(name, text));
+            all.extend(files(root, &path, ending)?);
+        } else if path.extension().is_some_and(|it| it == ending) {
+            all.push(read(root, &path)?);
         }
     }
-    Ok(())
+    Ok(all)
+}
+
+/// A file's path from the root, and its text.
+fn read(root: &Path, path: &Path) -> anyhow::Result<(String, String)> {
+    let text =
+        fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    Ok((path.strip_prefix(root).unwrap_or(path).to_string_lossy().into_owned(), text))
 }
 
 #[cfg(test)]

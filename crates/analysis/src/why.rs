@@ -16,7 +16,9 @@ mod places;
 mod simulated;
 mod verdict;
 
-pub use design::{CYCLE, Design, WHY_LEVERS, WHY_LEVERS_OF_LONG_CYCLE, why_cycle};
+pub use design::{
+    CYCLE, Design, WHY_CYCLES_MIN, WHY_LEVERS, WHY_LEVERS_OF_LONG_CYCLE, why_cycle, why_looks,
+};
 pub use lasting::{Lasting, why_lasting};
 pub use places::{LeverEffect, PlaceEffect, Ranged95, WhyEffects, WhyPlace, why_effects};
 pub use verdict::{NotDecided, Verdict, why_is_decided, why_verdict};

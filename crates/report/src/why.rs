@@ -7,7 +7,8 @@ mod pictures;
 mod words;
 
 use analysis::{
-    NotDecided, Ranged95, Value, Verdict, WhyEffects, WhyPlace, looks, why_effects, why_verdict,
+    Lasting, NotDecided, Ranged95, Value, Verdict, WhyEffects, WhyPlace, why_effects, why_looks,
+    why_verdict,
 };
 use measure::Why;
 use serde_json::json;
@@ -40,6 +41,8 @@ pub(crate) struct Answer<'a> {
     /// Whether the system runs within dyno, so that dyno's CPU time is the system's too.
     is_embedded: bool,
     evidence: Evidence<'a>,
+    /// The effects that change within a window, those that change most first.
+    lasting: Vec<Lasting>,
     /// What longer windows say, where there were some.
     long: Option<Box<Self>>,
 }
@@ -56,12 +59,13 @@ impl<'a> Answer<'a> {
         // As often as the experiment looked at what it had.
         let cycle = analysis::why_cycle(why.used.len()) as u64;
         let cycles = why.at_most_ns / why.window_ns.max(1) / cycle;
-        let looks = looks(6, usize::try_from(cycles).unwrap_or(6).max(6), 1.4).len();
+        let looks = why_looks(usize::try_from(cycles).unwrap_or(1).max(1)).len();
         let effects = why_effects(why, looks);
         let too_short = Verdict::NotDecided(NotDecided::TooShort { times: 6.0 });
         let verdict = effects.as_ref().map_or(too_short, why_verdict);
         let is_embedded = trial.record.header.is_embedded;
-        Self { why, effects, verdict, is_embedded, evidence: Evidence::of(trial), long: None }
+        let (evidence, lasting) = (Evidence::of(trial), lasting::of(why));
+        Self { why, effects, verdict, is_embedded, evidence, lasting, long: None }
     }
 
     pub(crate) fn code(&self) -> &'static str {
@@ -324,11 +328,8 @@ pub(crate) fn ladder(digest: &Digest<'_>) -> Table {
             let name = if at == 0 { trial.name() } else { String::new() };
             let mut places = effects.places.iter().chain(&effects.members);
             let place = places.find(|place| words::lever_of(place.place) == it.lever);
-            let member = words::member_of(it.lever).zip(trial.record.why.as_ref());
-            let lever = member.map_or_else(
-                || words::lever(it.lever).to_owned(),
-                |(number, why)| format!("work in {} alone", members::name(why, number)),
-            );
+            let why = trial.record.why.as_ref();
+            let lever = why.map(|why| members::lever_name(why, it.lever)).unwrap_or_default();
             let mut cells = vec![
                 name,
                 lever,

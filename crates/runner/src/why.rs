@@ -13,7 +13,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use analysis::{
-    CYCLE, Design, WHY_LEVERS, WHY_LEVERS_OF_LONG_CYCLE, why_cycle, why_effects, why_lasting,
+    Design, WHY_CYCLES_MIN, WHY_LEVERS, WHY_LEVERS_OF_LONG_CYCLE, why_cycle, why_effects,
+    why_lasting, why_looks,
 };
 use anyhow::{Context, Result, bail};
 use engine::{Load, LoadEnd, OfferedLoad, Pacing, PhaseEnds, Stop, Workers};
@@ -47,8 +48,6 @@ const WINDOW_MAX: Duration = Duration::from_secs(4);
 const PILOT: usize = 1;
 /// Cycles that have to fit into the time for servers to be slowed down each alone, where that takes long cycles.
 const CYCLES_OF_SERVERS: usize = 8;
-/// Fewer cycles decide nothing.
-const CYCLES_MIN: usize = 6;
 /// Where effects change within a window, windows of so many times their length follow.
 const LONGER: u32 = 10;
 /// An effect as large as this part of the time for a transaction is large enough.
@@ -95,16 +94,16 @@ pub(crate) fn measure(
         return Ok(pilot);
     }
     sizes.fit(&pilot);
-    let left = plan.at_most.saturating_sub(window.length() * (CYCLE * PILOT) as u32);
+    let left = plan.at_most.saturating_sub(window.cycle(WHY_LEVERS) * PILOT as u32);
     let room = room(plan, window, left, pilot.used.len());
     servers.choose(&pilot.members, (room.0, &room.1));
     let hands = hands_on(&sizes, servers).with_servers(&sizes);
-    let cycle = window.length() * why_cycle(hands.used.len()) as u32;
-    let cycles = (left.as_secs_f64() / cycle.as_secs_f64()) as usize;
+    let (cycle, cycles) = window.cycles_in(left, hands.used.len());
     if cycles < 2 {
         bail!("{:?} are too short for two cycles of {cycle:?} behind the first one", plan.at_most);
     }
-    let mut why = bench.run(hands, (window, plan.at_most), (cycles, &looks(cycles)), listener)?;
+    let mut why =
+        bench.run(hands, (window, plan.at_most), (cycles, &why_looks(cycles)), listener)?;
     let left = left.saturating_sub(window.length() * u32::try_from(why.windows.len())?);
     let is_asked = plan.window.is_none() && why.cut_short.is_none();
     if is_asked && !why_lasting(&why).is_empty() {
@@ -120,8 +119,7 @@ pub(crate) fn measure(
 
 /// For how many servers there is room beside so many levers in the time that is left, and why there is none for more.
 fn room(plan: &WhyPlan, window: Window, left: Duration, levers: usize) -> (usize, String) {
-    let long = window.length() * why_cycle(WHY_LEVERS + 1) as u32;
-    let needed = long * CYCLES_OF_SERVERS as u32;
+    let needed = window.cycle(WHY_LEVERS + 1) * CYCLES_OF_SERVERS as u32;
     if needed <= left {
         let all = "an experiment has places for no more".to_owned();
         return (WHY_LEVERS_OF_LONG_CYCLE.saturating_sub(levers), all);
@@ -151,12 +149,11 @@ impl Bench<'_> {
         (window, left): (Window, Duration),
         listener: &mut dyn RunListener,
     ) -> Result<Option<Why>> {
-        let cycle = window.length() * CYCLE as u32;
-        let cycles = (left.as_secs_f64() / cycle.as_secs_f64()) as usize;
-        if cycles < CYCLES_MIN {
+        let (_, cycles) = window.cycles_in(left, WHY_LEVERS);
+        if cycles < WHY_CYCLES_MIN {
             return Ok(None);
         }
-        self.run(hands(), (window, left), (cycles, &looks(cycles)), listener).map(Some)
+        self.run(hands(), (window, left), (cycles, &why_looks(cycles)), listener).map(Some)
     }
 
     /// Offers so many cycles of windows, and looks after some of them whether it is decided.
@@ -219,11 +216,6 @@ fn demand(experiment: &Experiment, trial: Trial) -> Result<()> {
     Ok(())
 }
 
-/// After which numbers of cycles the results are looked at.
-pub(crate) fn looks(cycles: usize) -> Vec<usize> {
-    analysis::looks(CYCLES_MIN.min(cycles), cycles, 1.4)
-}
-
 /// The windows: parts of one length, of which the first is left out.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Window {
@@ -251,6 +243,17 @@ impl Window {
 
     fn length(&self) -> Duration {
         self.part * self.parts
+    }
+
+    /// How long a cycle with so many levers takes.
+    fn cycle(&self, levers: usize) -> Duration {
+        self.length() * why_cycle(levers) as u32
+    }
+
+    /// The same, and how many of them fit into a time.
+    fn cycles_in(&self, time: Duration, levers: usize) -> (Duration, usize) {
+        let cycle = self.cycle(levers);
+        (cycle, (time.as_secs_f64() / cycle.as_secs_f64()) as usize)
     }
 }
 

@@ -149,11 +149,17 @@ pub fn usable_cores(processes: &[u32]) -> Option<usize> {
 
 /// The CPU time that a process has used so far, ended threads included, ns; `None` when the kernel does not tell.
 /// Source: clock_getcpuclockid(3).
-pub fn cpu_time_ns(process: u32) -> Option<Nanos> {
+fn cpu_time_ns(process: u32) -> Option<Nanos> {
     let clock = ClockId::pid_cpu_clock_id(Pid::from_raw(i32::try_from(process).ok()?)).ok()?;
     let time = clock.now().ok()?;
     let seconds = u64::try_from(time.tv_sec()).ok()?;
     Some(seconds * 1_000_000_000 + u64::try_from(time.tv_nsec()).ok()?)
+}
+
+/// The same of several processes together; `None` without any, and when that of one is not known.
+pub fn cpu_time_of_all_ns(processes: &[u32]) -> Option<Nanos> {
+    let all: Option<Vec<Nanos>> = processes.iter().map(|process| cpu_time_ns(*process)).collect();
+    all.filter(|all| !all.is_empty()).map(|all| all.iter().sum())
 }
 
 /// CPU time that all programs of the machine have used so far, ns, in the kernel's ticks; `None` when it does not tell.

@@ -6,10 +6,11 @@ use std::path::{Component, Path, PathBuf};
 
 use anyhow::Context;
 
-use super::Finding;
+use super::{Finding, files, read};
 
 /// Folders with documents, below the root; those of the root itself are read too.
 const FOLDERS: &[&str] = &["docs", "benchmarks", "plans"];
+const ENDING: &str = "md";
 /// The book's table of contents, and the folder of its pages.
 const CONTENTS: &str = "docs/SUMMARY.md";
 const BOOK: &str = "docs/";
@@ -21,11 +22,7 @@ struct Document {
 }
 
 pub(super) fn check(root: &Path) -> anyhow::Result<Vec<Finding>> {
-    let mut documents = Vec::new();
-    collect(root, root, &mut documents)?;
-    for folder in FOLDERS {
-        collect(root, &root.join(folder), &mut documents)?;
-    }
+    let documents = documents(root)?;
     let mut findings = Vec::new();
     for document in &documents {
         for (line, target) in links(&document.text) {
@@ -39,21 +36,19 @@ pub(super) fn check(root: &Path) -> anyhow::Result<Vec<Finding>> {
     Ok(findings)
 }
 
-fn collect(root: &Path, folder: &Path, documents: &mut Vec<Document>) -> anyhow::Result<()> {
-    let entries =
-        fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))?;
+fn documents(root: &Path) -> anyhow::Result<Vec<Document>> {
+    let mut all = Vec::new();
+    let entries = fs::read_dir(root).with_context(|| format!("cannot list {}", root.display()))?;
     for entry in entries {
         let path = entry?.path();
-        if path.is_dir() && folder != root {
-            collect(root, &path, documents)?;
-        } else if path.extension().is_some_and(|ending| ending == "md") {
-            let text = fs::read_to_string(&path)
-                .with_context(|| format!("cannot read {}", path.display()))?;
-            let file = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().into_owned();
-            documents.push(Document { file, text });
+        if path.extension().is_some_and(|ending| ending == ENDING) {
+            all.push(read(root, &path)?);
         }
     }
-    Ok(())
+    for folder in FOLDERS {
+        all.extend(files(root, &root.join(folder), ENDING)?);
+    }
+    Ok(all.into_iter().map(|(file, text)| Document { file, text }).collect())
 }
 
 /// Lines outside of blocks of code, counted from 1.

@@ -174,13 +174,7 @@ impl Cycles {
         let free = self.count() - 1;
         let width = |confidence| critical_t(confidence, free).unwrap_or(f64::INFINITY) * error;
         let (likely, sure) = (width(1.0 - LEVEL), width(1.0 - LEVEL / self.tests as f64));
-        Some(Ranged95 {
-            value,
-            low: value - likely,
-            high: value + likely,
-            surely_low: value - sure,
-            surely_high: value + sure,
-        })
+        Some(Ranged95::around(value, likely, sure))
     }
 
     pub(super) fn p_value(&self, lever: usize) -> f64 {

@@ -6,6 +6,10 @@ use measure::Lever;
 pub const CYCLE: usize = 16;
 /// The same where there are more levers than [`WHY_LEVERS`].
 const LONG_CYCLE: usize = 32;
+/// Fewer cycles than these decide nothing.
+pub const WHY_CYCLES_MIN: usize = 6;
+/// Each look comes after this part more cycles than the one before.
+const LOOKS_GROWTH: f64 = 1.4;
 /// Levers that a cycle tells apart, and a long one.
 pub const WHY_LEVERS: usize = 8;
 pub const WHY_LEVERS_OF_LONG_CYCLE: usize = 16;
@@ -23,6 +27,11 @@ const FACTORS: [u8; WHY_LEVERS_OF_LONG_CYCLE] = [
 /// Windows of a cycle with so many levers.
 pub fn why_cycle(levers: usize) -> usize {
     if levers > WHY_LEVERS { LONG_CYCLE } else { CYCLE }
+}
+
+/// After which of so many cycles the results are looked at.
+pub fn why_looks(cycles: usize) -> Vec<usize> {
+    crate::looks(WHY_CYCLES_MIN.min(cycles), cycles, LOOKS_GROWTH)
 }
 
 /// The settings of all windows for some levers.

@@ -2,6 +2,7 @@
 
 use measure::{Lever, Why, WhyWindow};
 
+use super::WHY_CYCLES_MIN;
 use super::cycles::TRANSACTIONS_MIN;
 use super::fit::{Row, fit};
 use super::places::{LEVEL, Ranged95};
@@ -9,8 +10,6 @@ use crate::moments::standard_deviation;
 use crate::several::corrected;
 use crate::student::{critical_t, p_value};
 
-/// Fewer cycles than these say nothing.
-const CYCLES_MIN: usize = 6;
 /// The chance that any effect of a system without a memory seems to change.
 const ALARM_LEVEL: f64 = 0.01;
 
@@ -36,7 +35,7 @@ pub fn why_lasting(why: &Why) -> Vec<Lasting> {
     // What is a ratio has no sum of slow-downs: all effects are linear in its logarithm.
     let Some(fitted) = fit(&cycles, &vec![true; levers.len()]) else { return Vec::new() };
     let by_cycle: Vec<&Vec<f64>> = fitted.by_cycle.iter().flatten().map(|it| &it.effects).collect();
-    if by_cycle.len() < CYCLES_MIN {
+    if by_cycle.len() < WHY_CYCLES_MIN {
         return Vec::new();
     }
     let of_lever = |at: usize| growth(&by_cycle.iter().map(|it| it[at]).collect::<Vec<f64>>());
@@ -66,13 +65,6 @@ fn growth(of_cycles: &[f64]) -> Option<(Ranged95, f64)> {
     let error = standard_deviation(of_cycles)? / (count as f64).sqrt();
     let width = |confidence| critical_t(confidence, count - 1).map(|times| times * error);
     let (likely, sure) = (width(1.0 - LEVEL)?, width(1.0 - ALARM_LEVEL)?);
-    let ranged = Ranged95 {
-        value,
-        low: value - likely,
-        high: value + likely,
-        surely_low: value - sure,
-        surely_high: value + sure,
-    };
     let p = if error > 0.0 { p_value(value / error, count - 1) } else { 1.0 };
-    Some((ranged, p))
+    Some((Ranged95::around(value, likely, sure), p))
 }

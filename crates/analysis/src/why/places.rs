@@ -46,6 +46,12 @@ pub struct Ranged95 {
 }
 
 impl Ranged95 {
+    /// A value with half the widths of its two intervals.
+    pub(super) fn around(value: f64, likely: f64, sure: f64) -> Self {
+        let (low, high) = (value - likely, value + likely);
+        Self { value, low, high, surely_low: value - sure, surely_high: value + sure }
+    }
+
     pub fn scaled(self, factor: f64) -> Self {
         let Self { value, low, high, surely_low, surely_high } = self;
         let [value, low, high, surely_low, surely_high] =
@@ -115,6 +121,11 @@ pub struct WhyEffects {
 }
 
 impl WhyEffects {
+    /// Cores that a place's CPU kept busy while nothing was slowed down; `None` where its demand is not known.
+    pub fn busy_cores(&self, place: &PlaceEffect) -> Option<f64> {
+        place.demand_ns.map(|ns| ns * self.rate_per_s / 1e9)
+    }
+
     pub fn place(&self, place: WhyPlace) -> Option<&PlaceEffect> {
         self.places.iter().find(|it| it.place == place)
     }

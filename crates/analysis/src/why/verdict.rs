@@ -1,9 +1,8 @@
 //! From the effects to the limit: the table of patterns of docs/statistics/why.md.
 
+use super::WHY_CYCLES_MIN;
 use super::places::{PlaceEffect, Ranged95, WhyEffects, WhyPlace};
 
-/// Fewer cycles than these decide nothing.
-const CYCLES_MIN: usize = 6;
 /// A host on which other programs keep this part of all cores busy is not measured.
 const OTHERS_MAX: f64 = 0.25;
 /// The server shares the cores of a full machine with dyno where dyno keeps at least this part of them busy.
@@ -122,8 +121,8 @@ fn refused(effects: &WhyEffects) -> Option<NotDecided> {
     if 1.0 - effects.rest.surely_high > SUM_MAX {
         return Some(NotDecided::SharesAboveOne { sum: 1.0 - effects.rest.value });
     }
-    if effects.cycles < CYCLES_MIN {
-        let times = CYCLES_MIN as f64 / effects.cycles.max(1) as f64;
+    if effects.cycles < WHY_CYCLES_MIN {
+        let times = WHY_CYCLES_MIN as f64 / effects.cycles.max(1) as f64;
         return Some(NotDecided::TooShort { times });
     }
     None
@@ -239,7 +238,7 @@ impl<'a> Seen<'a> {
         let most = members.iter().find(|it| is_above(it.share, MOST))?;
         let WhyPlace::Member(number) = most.place else { return None };
         let is_none = |it: &PlaceEffect| {
-            let busy = it.demand_ns.map(|ns| ns * self.effects.rate_per_s / 1e9);
+            let busy = self.effects.busy_cores(it);
             is_below(it.share, LITTLE) || busy.is_some_and(|cores| cores < IDLE_CORES)
         };
         let mut others = members.iter().filter(|it| it.place != most.place);

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::sandbox::{Sandbox, both};
+use crate::sandbox::{Sandbox, block, both};
 
 /// Set to 1, it writes the list of options anew.
 const WRITE: &str = "DYNO_WRITE_DOCUMENTS";
@@ -62,10 +62,9 @@ fn the_book_has_all_options() {
     assert_eq!(written, options, "{WRITE}=1 writes docs/options.md anew");
 }
 
-/// What stands between the marks in a README.
+/// The command of a README, with what it prints.
 fn example(readme: &str) -> &str {
-    let (_, rest) = readme.split_once("```console\n").unwrap();
-    rest.split_once("```\n").unwrap().0
+    block(readme, "console", "$ dyno")
 }
 
 /// The words of a line that every run of the same command prints: no figures, units, bars, marks and times.

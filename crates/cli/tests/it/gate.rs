@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::sandbox::{SIMULATED, Sandbox, both, json};
+use crate::sandbox::{SIMULATED, Sandbox, block, both, json};
 
 #[test]
 fn a_run_fails_when_a_figure_of_a_load_is_beyond_a_bound() {
@@ -171,13 +171,6 @@ fn a_brief_report_and_a_brief_comparison_have_the_verdict_first_in_25_lines() {
     let brief = text(sandbox.succeed(compare));
     assert!(brief.starts_with("**Passed: of 2 thresholds, none crossed"), "{brief}");
     assert!(brief.lines().count() <= 25, "{brief}");
-}
-
-/// The block of a document that begins with these words.
-fn block<'t>(text: &'t str, language: &str, words: &str) -> &'t str {
-    let start = format!("```{language}\n");
-    let blocks = text.split(&start).skip(1).map(|rest| rest.split("```").next().unwrap());
-    blocks.into_iter().find(|block| block.contains(words)).unwrap()
 }
 
 /// How the lines of docs/ci.md end, for a change to a view that reads so many rows, 2,000 before it.

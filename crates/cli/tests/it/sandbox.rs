@@ -114,6 +114,13 @@ pub(crate) fn whole_page(run: &Path) -> String {
     format!("{before}{}", parts.concat())
 }
 
+/// The block of a document in this language that has these words.
+pub(crate) fn block<'t>(text: &'t str, language: &str, words: &str) -> &'t str {
+    let start = format!("```{language}\n");
+    let blocks = text.split(&start).skip(1).map(|rest| rest.split("```").next().unwrap());
+    blocks.into_iter().find(|block| block.contains(words)).unwrap()
+}
+
 /// Both streams, for a failing test's message.
 pub(crate) fn both(output: &Output) -> String {
     format!(

@@ -1,10 +1,10 @@
 //! Slow-downs whose effects grow or fade within a window: what longer windows say of them, or that nobody asked.
 
 use analysis::{Lasting, why_lasting};
-use measure::Lever;
+use measure::Why;
 use serde_json::json;
 
-use super::{Answer, members, range_json, with_interval, words};
+use super::{Answer, members, range_json, with_interval};
 use crate::number::{latency, signed_percent};
 
 /// So many slow-downs are named.
@@ -14,22 +14,23 @@ const NAMED: usize = 2;
 const LONGER: f64 = 10.0;
 const ASKED_S: f64 = 5.0;
 
-fn name(answer: &Answer<'_>, lever: Lever) -> String {
-    let member = words::member_of(lever).map(|number| members::name(answer.why, number));
-    member.map_or_else(|| words::lever(lever).to_owned(), |name| format!("work in {name} alone"))
+/// The effects that change within a window, those that change most first.
+pub(super) fn of(why: &Why) -> Vec<Lasting> {
+    let mut all = why_lasting(why);
+    all.sort_by(|one, other| other.growth.value.abs().total_cmp(&one.growth.value.abs()));
+    all
 }
 
 /// What is told behind the verdict; `None` when no effect changes within a window.
 pub(super) fn sentence(answer: &Answer<'_>) -> Option<String> {
-    let mut all = why_lasting(answer.why);
+    let all = &answer.lasting;
     if all.is_empty() {
         return None;
     }
-    all.sort_by(|one, other| other.growth.value.abs().total_cmp(&one.growth.value.abs()));
     let told = |it: &Lasting| {
         let grows = if it.growth.value > 0.0 { "grows" } else { "fades" };
         let by = with_interval(it.growth, signed_percent);
-        format!("{} {grows} by {by} of the time", name(answer, it.lever))
+        format!("{} {grows} by {by} of the time", members::lever_name(answer.why, it.lever))
     };
     let told: Vec<String> = all.iter().take(NAMED).map(told).collect();
     let window = latency(answer.why.window_ns as f64);
@@ -49,8 +50,8 @@ pub(super) fn sentence(answer: &Answer<'_>) -> Option<String> {
 }
 
 pub(super) fn json(answer: &Answer<'_>) -> serde_json::Value {
-    let one = |it: &Lasting| json!({"slow_down": name(answer, it.lever), "growth": range_json(it.growth)});
-    why_lasting(answer.why).iter().map(one).collect()
+    let one = |it: &Lasting| json!({"slow_down": members::lever_name(answer.why, it.lever), "growth": range_json(it.growth)});
+    answer.lasting.iter().map(one).collect()
 }
 
 #[cfg(test)]
@@ -58,9 +59,10 @@ mod tests {
     use super::*;
     use crate::reading::Reading;
     use crate::sample;
+    use measure::Lever;
 
     /// An experiment in which waits cost more in the second half of a window.
-    fn grows() -> measure::Why {
+    fn grows() -> Why {
         let mut why = sample::experiment(8_000);
         for (at, window) in why.windows.iter_mut().enumerate() {
             let is_on = window.setting & Lever::Before.bit() != 0;
@@ -71,7 +73,7 @@ mod tests {
         why
     }
 
-    fn told(why: measure::Why) -> (String, serde_json::Value) {
+    fn told(why: Why) -> (String, serde_json::Value) {
         let mut run = sample::run();
         run.trials[0].why = Some(why);
         let reading = Reading::new(&run);
@@ -98,7 +100,7 @@ mod tests {
     fn longer_windows_tell_their_answer_beside_the_first() {
         let mut long = sample::experiment_on_a_cluster();
         long.window_ns = 1_900_000_000;
-        let (text, json) = told(measure::Why { long: Some(Box::new(long)), ..grows() });
+        let (text, json) = told(Why { long: Some(Box::new(long)), ..grows() });
         let other =
             ". With windows of 1.90 s the answer is another one: `store-2` holds the cluster back";
         assert!(text.starts_with("nothing is full") && text.contains(other), "{text}");

@@ -1,10 +1,10 @@
 //! The servers of a cluster, each slowed down on its own: which of them holds it back.
 
 use analysis::{PlaceEffect, Ranged95, Value, Verdict, WhyEffects, WhyPlace};
-use measure::Why;
+use measure::{Lever, Why};
 use serde_json::json;
 
-use super::{Answer, between, each, less, range_json, with_interval};
+use super::{Answer, between, each, less, range_json, with_interval, words};
 use crate::digest::{Digest, Trial};
 use crate::number::{number, percent};
 use crate::table::Table;
@@ -21,6 +21,18 @@ pub(super) fn name(why: &Why, number: u8) -> String {
     known.map_or_else(|| format!("server {}", number + 1), |member| member.name.clone())
 }
 
+/// What a slow-down is called; that of one server has its name.
+pub(super) fn lever_name(why: &Why, lever: Lever) -> String {
+    match lever {
+        Lever::Member(number) => alone(&name(why, number)),
+        lever => words::lever(lever).to_owned(),
+    }
+}
+
+fn alone(server: &str) -> String {
+    format!("work in {server} alone")
+}
+
 fn number_of(it: &PlaceEffect) -> Option<u8> {
     match it.place {
         WhyPlace::Member(number) => Some(number),
@@ -28,15 +40,10 @@ fn number_of(it: &PlaceEffect) -> Option<u8> {
     }
 }
 
-/// Cores that a member kept busy while nothing was slowed down.
-fn busy(effects: &WhyEffects, it: &PlaceEffect) -> Option<f64> {
-    it.demand_ns.map(|ns| ns * effects.rate_per_s / 1e9)
-}
-
 /// The most that a member's share can be: surely, or because a core does one thing at a time.
 fn most(effects: &WhyEffects, it: &PlaceEffect) -> Option<f64> {
     let surely = it.share.map(|share| share.surely_high.max(0.0));
-    [surely, busy(effects, it)].into_iter().flatten().reduce(f64::min)
+    [surely, effects.busy_cores(it)].into_iter().flatten().reduce(f64::min)
 }
 
 /// The figures of the sentence that names a member.
@@ -54,7 +61,7 @@ pub(super) fn values(why: &Why, effects: &WhyEffects, found: u8) -> Vec<(&'stati
         ("member_at_once", Value::Number(own.beta.value.max(1e-3).recip())),
         ("member_less", less(share)),
     ]);
-    values.extend(busy(effects, own).map(|cores| ("member_busy", Value::Number(cores))));
+    values.extend(effects.busy_cores(own).map(|cores| ("member_busy", Value::Number(cores))));
     let others = others.into_iter().filter_map(|it| most(effects, it));
     values.extend(others.reduce(f64::max).map(|part| ("others_most", Value::Part(part))));
     values
@@ -95,7 +102,7 @@ pub(crate) fn table(digest: &Digest<'_>) -> Table {
             table.row(vec![
                 if at == 0 { trial.name() } else { String::new() },
                 number_of(it).map(|number| name(why, number)).unwrap_or_default(),
-                busy(&effects, it).map_or(String::new(), number),
+                effects.busy_cores(it).map_or(String::new(), number),
                 share.map_or(NOT_KNOWN.to_owned(), |share| percent(share.value.max(0.0))),
                 share.map_or(String::new(), |share| between(share.low, share.high, percent)),
                 number(it.beta.value),
@@ -111,7 +118,7 @@ pub(super) fn left_out(trial: &Trial<'_>) -> Vec<String> {
     let members = trial.record.why.iter().flat_map(|why| &why.members);
     let of_member = |member: &measure::WhyMember| {
         let reason = member.left_out.as_ref()?;
-        Some(format!("work in {} alone ({reason})", member.name))
+        Some(format!("{} ({reason})", alone(&member.name)))
     };
     members.filter_map(of_member).collect()
 }
@@ -125,7 +132,7 @@ pub(super) fn json(answer: &Answer<'_>) -> serde_json::Value {
         json!({
             "name": member.name,
             "busy_cores": effects
-                .and_then(|effects| busy(effects, found?))
+                .and_then(|effects| effects.busy_cores(found?))
                 .or(member.busy),
             "left_out": member.left_out,
             "dose_ns": found.map(|it| it.dose_ns),

@@ -10,7 +10,7 @@ use net::Clock;
 use nix::time::ClockId;
 use system::ProgressEvent;
 use system::evidence::Counters;
-use system::slowdown::{cpu_time_ns, machine_cpu_ns};
+use system::slowdown::{cpu_time_of_all_ns, machine_cpu_ns};
 
 use super::Window;
 use super::levers::Hands;
@@ -93,12 +93,10 @@ impl<'a> Observer<'a> {
     }
 
     fn read(&self) -> Mark {
-        let server: Option<Vec<Nanos>> =
-            self.hands.processes.iter().map(|process| cpu_time_ns(*process)).collect();
         Mark {
             at_ns: self.clock.now(),
             client_cpu_ns: own_cpu_ns(),
-            server_cpu_ns: server.filter(|all| !all.is_empty()).map(|all| all.iter().sum()),
+            server_cpu_ns: cpu_time_of_all_ns(&self.hands.processes),
             member_cpu_ns: self.hands.servers.cpu_ns(),
             host_cpu_ns: machine_cpu_ns(),
             slowed: self.levers.slowed(),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use measure::{MEMBERS_MAX, Nanos, Process, Side, WhyMember};
-use system::slowdown::{CpuTax, cpu_time_ns};
+use system::slowdown::{CpuTax, cpu_time_of_all_ns};
 use system::watch::{server_processes, with_descendants};
 
 use crate::test_bed::TestBed;
@@ -33,9 +33,7 @@ impl Server {
     }
 
     fn cpu_ns(&self) -> Option<Nanos> {
-        let all: Option<Vec<Nanos>> =
-            self.processes.iter().map(|process| cpu_time_ns(*process)).collect();
-        all.filter(|all| !all.is_empty()).map(|all| all.iter().sum())
+        cpu_time_of_all_ns(&self.processes)
     }
 
     /// Why it cannot be slowed down alone, whatever else is.
