@@ -14,7 +14,8 @@ fn another_clients_transactions_are_found_and_the_server_is_watched() {
     let sandbox = Sandbox::new();
     let mut command = sandbox.dyno(["bench", "sysbench/oltp_update_non_index", "--tables=1"]);
     command.args(["--table-size=10000", "--clients=16", "--time=60s", "--repetitions=1"]);
-    command.args(["--warm-up=200ms", "--format=json", "--system", &server.url()]);
+    // On a busy machine an answer about the time before the sessions comes late: into the warm-up.
+    command.args(["--warm-up=3s", "--format=json", "--system", &server.url()]);
     let mut run = Background::start(&sandbox, &mut command);
     run.wait_for("0000", "measure", 2);
     let others = Sandbox::new();
