@@ -17,7 +17,8 @@ cd "$work"
 # A picture of a page: FILE, PAGE, HEIGHT.
 picture() {
     chromium --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage --hide-scrollbars --window-size="1200,$3" \
-        --user-data-dir="$work/profile" --virtual-time-budget=5000 --screenshot="$1" "file://$2" > /dev/null 2>&1
+        --run-all-compositor-stages-before-draw --user-data-dir="$work/profile" --virtual-time-budget=5000 \
+        --screenshot="$1" "file://$2" > /dev/null 2>&1
 }
 
 "$dyno" run "$here/../plans/quickstart.toml" --quiet --out quick ${LOAD_TIME:+--set load.time=$LOAD_TIME --set repetitions=1} > /dev/null

@@ -24,7 +24,7 @@ ask() {
     (cd ../.. && "$dyno" "$@" --quiet --out "$results/$name" > /dev/null)
     local run
     run=$(ls -d "$results/$name"/*)
-    chromium --headless --no-sandbox --hide-scrollbars --window-size=1200,900 --virtual-time-budget=5000 \
+    chromium --headless --no-sandbox --hide-scrollbars --run-all-compositor-stages-before-draw --window-size=1200,900 --virtual-time-budget=5000 \
         --screenshot="$name.png" "file://$run/report.html" > /dev/null 2>&1
     {
         printf '## %s\n\n*%s*\n\n`dyno %s`\n\n' "$heading" "$question" "$*"
