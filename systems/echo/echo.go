@@ -11,6 +11,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/pprof"
 	"path"
 	"runtime"
 	"runtime/debug"
@@ -130,7 +131,7 @@ type Identity struct {
 type Setting [2]string
 
 // Serve opens both addresses and writes one line of JSON, which tells them and the identity of the server. Then it
-// serves the page of metrics, and returns the listener for clients.
+// serves the page of metrics and a CPU profile, and returns the listener for clients.
 func (o *Options) Serve(counters *Counters, identity Identity, out io.Writer) (net.Listener, error) {
 	clients, err := net.Listen("tcp", o.Listen)
 	if err != nil {
@@ -157,6 +158,7 @@ func (o *Options) Serve(counters *Counters, identity Identity, out io.Writer) (n
 	register(counters, identity.Product, versions[0][1])
 	mux := http.NewServeMux()
 	mux.Handle("/metrics", promhttp.Handler())
+	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
 	go http.Serve(page, mux)
 	return clients, nil
 }

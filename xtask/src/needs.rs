@@ -21,6 +21,8 @@ pub(crate) const POSTGRES: Need = Need { program: "pg_ctlcluster", package: "pos
 pub(crate) const COMPILER: Need = Need { program: "cc", package: "gcc" };
 /// Any version: one that is too old for a build downloads a newer one as a module.
 pub(crate) const GO: Need = Need { program: "go", package: "golang-go" };
+/// For profiles of servers that have none themselves.
+pub(crate) const PERF: Need = Need { program: "perf", package: "linux-perf" };
 /// For the network namespaces of tests.
 pub(crate) const IP: Need = Need { program: "ip", package: "iproute2" };
 /// For a network that loses packets.

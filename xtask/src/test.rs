@@ -14,7 +14,9 @@ use system::{mariadb, postgres};
 
 use crate::go::{GO_MYSQL, GO_TPC, GO_YCSB};
 use crate::interrupt::Interrupt;
-use crate::needs::{CHROMIUM, GO, IP, MARIADB, NFT, PDFTOTEXT, PIP, POSTGRES, SSH, SSHD, SYSBENCH};
+use crate::needs::{
+    CHROMIUM, GO, IP, MARIADB, NFT, PDFTOTEXT, PERF, PIP, POSTGRES, SSH, SSHD, SYSBENCH,
+};
 use crate::{cluster, needs, readers, servers, shell, tidy};
 use emulated::Emulated;
 
@@ -50,7 +52,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         }
         bail!("on {}, this failed (see above): {}", target.name, failed.join(", "));
     }
-    let needs = [MARIADB, POSTGRES, SYSBENCH, GO, IP, NFT, SSH, SSHD, CHROMIUM, PDFTOTEXT, PIP];
+    let needs =
+        [MARIADB, POSTGRES, SYSBENCH, GO, IP, NFT, SSH, SSHD, CHROMIUM, PDFTOTEXT, PERF, PIP];
     arguments.install.provide(&needs, &interrupt)?;
     let (failed, programs) = thread::scope(|scope| {
         let programs = scope.spawn(|| programs(&interrupt));

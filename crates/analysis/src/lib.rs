@@ -107,9 +107,9 @@ pub use summary::{
 pub use trend::{Trend, trend};
 pub use validity::Validity;
 pub use why::{
-    CYCLE, Design, Lasting, LeverEffect, NotDecided, PlaceEffect, Ranged95, Verdict,
-    WHY_CYCLES_MIN, WHY_LEVERS, WHY_LEVERS_OF_LONG_CYCLE, WhyEffects, WhyPlace, why_cycle,
-    why_effects, why_is_decided, why_lasting, why_looks, why_verdict,
+    CYCLE, Design, FlameBox, Lasting, LeverEffect, NotDecided, PlaceEffect, Ranged95, Verdict,
+    WHY_CYCLES_MIN, WHY_LEVERS, WHY_LEVERS_OF_LONG_CYCLE, WhyEffects, WhyPlace, flame,
+    hottest_functions, why_cycle, why_effects, why_is_decided, why_lasting, why_looks, why_verdict,
 };
 pub use within::{
     INTERVALS_MIN, NoInterval, OperationWithin, Within, WithinInterval, interval_of_mean,

@@ -12,6 +12,7 @@ mod fit;
 mod lasting;
 mod matrix;
 mod places;
+mod profile;
 #[cfg(test)]
 mod simulated;
 mod verdict;
@@ -21,4 +22,5 @@ pub use design::{
 };
 pub use lasting::{Lasting, why_lasting};
 pub use places::{LeverEffect, PlaceEffect, Ranged95, WhyEffects, WhyPlace, why_effects};
+pub use profile::{FlameBox, flame, hottest_functions};
 pub use verdict::{NotDecided, Verdict, why_is_decided, why_verdict};

@@ -174,6 +174,10 @@ pub(crate) struct OutputArgs {
     #[arg(long, value_name = "AT_MOST", num_args = 0..=1, require_equals = true, default_missing_value = "120s")]
     #[arg(help_heading = STOP)]
     pub(crate) why: Option<String>,
+    /// Look for it, and take profiles of the servers under each load as well, drawn as flame graphs.
+    #[arg(long)]
+    #[arg(help_heading = STOP, hide_short_help = true)]
+    pub(crate) profile: bool,
     /// Fail (exit code 1) when a figure of a load is beyond a bound, such as `p99 > 10ms`, `errors > 0.1%` or
     /// `throughput < 1000`, or is not known; may be repeated. In place of the plan's `fail_if`.
     #[arg(long, value_name = "BOUND")]

@@ -47,7 +47,7 @@ pub(crate) fn dispatch(args: Args) -> Result<ExitCode> {
     match args.command {
         Command::Run(args) => run::run(args),
         Command::Why(mut args) => {
-            args.output.why.get_or_insert_with(|| "120s".to_owned());
+            args.output.why.get_or_insert_with(|| experiment::WHY_AT_MOST.to_owned());
             run::run(args)
         }
         Command::Bench(args) => bench::run(*args),

@@ -17,6 +17,12 @@ pub struct TcpCounters {
     pub bytes_acknowledged: u64,
     /// Bytes received. The end of a connection counts as one.
     pub bytes_received: u64,
+    /// How long connections could not send because the other side's receive window was full, ns, summed.
+    #[serde(default)]
+    pub window_full_ns: Nanos,
+    /// The same because the send buffer was too small.
+    #[serde(default)]
+    pub buffer_full_ns: Nanos,
 }
 
 impl TcpCounters {
@@ -32,6 +38,8 @@ impl TcpCounters {
             segments_retransmitted: since(|it| it.segments_retransmitted),
             bytes_acknowledged: since(|it| it.bytes_acknowledged),
             bytes_received: since(|it| it.bytes_received),
+            window_full_ns: since(|it| it.window_full_ns),
+            buffer_full_ns: since(|it| it.buffer_full_ns),
         }
     }
 }
@@ -75,6 +83,8 @@ impl ConnectionsReading {
                 segments_retransmitted: total(|it| it.counters.segments_retransmitted),
                 bytes_acknowledged: total(|it| it.counters.bytes_acknowledged),
                 bytes_received: total(|it| it.counters.bytes_received),
+                window_full_ns: total(|it| it.counters.window_full_ns),
+                buffer_full_ns: total(|it| it.counters.buffer_full_ns),
             },
             round_trip_ns: round_trips.checked_div(open),
         })
@@ -131,6 +141,8 @@ mod tests {
             segments_retransmitted: 5 * by,
             bytes_acknowledged: 6 * by,
             bytes_received: 7 * by,
+            window_full_ns: 8 * by,
+            buffer_full_ns: 9 * by,
         };
         assert_eq!(of(10).since(&of(3)), of(7));
         assert_eq!(of(3).since(&of(10)), TcpCounters::default());

@@ -32,6 +32,9 @@ pub struct ServerKind {
     /// What a reader must know of what its servers did in the measured time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<ServerRemark>,
+    /// How many of its sessions wait at a time, on average, told apart by what they wait for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waits: Vec<PanelLine>,
 }
 
 /// A sentence on a server, for when its metrics say that it holds.

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Nanos;
+use crate::{Nanos, Profile};
 
 /// The most servers of a system that are slowed down each on its own.
 pub const MEMBERS_MAX: usize = 8;
@@ -198,6 +198,11 @@ pub struct Why {
     /// `None` where no process of the server is known on this machine.
     #[serde(default)]
     pub evidence: Option<ServerEvidence>,
+    /// Where the servers spent their time at the same load, and why that is not known of some.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub profiles: Vec<Profile>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unprofiled: Vec<String>,
     /// How long the experiment might have lasted, ns.
     pub at_most_ns: Nanos,
     /// The same with longer windows, where effects changed within a window and there was time for it.

@@ -18,6 +18,8 @@ pub struct WhyPlan {
     /// longer than that answers otherwise to what lasts.
     pub window: Option<Duration>,
     pub toggle: Option<Toggle>,
+    /// Whether profiles of the servers are taken afterwards.
+    pub profile: bool,
 }
 
 /// A cost of the server that statements take away and bring back, such as a setting.
@@ -30,7 +32,7 @@ pub struct Toggle {
 
 impl Default for WhyPlan {
     fn default() -> Self {
-        Self { at_most: Duration::from_secs(120), window: None, toggle: None }
+        Self { at_most: Duration::from_secs(120), window: None, toggle: None, profile: false }
     }
 }
 
@@ -44,6 +46,7 @@ pub(crate) fn key() -> Key {
     let keys = vec![
         Key::new("at_most", Form::Time, "how long the experiment may last").or("120s"),
         Key::new("window", Form::Time, "how long a slow-down stays as it is"),
+        Key::new("profile", Form::Flag, "takes profiles of the servers, as flame graphs").or(false),
         Key::new("toggle", Form::Tables(toggle), "a cost of the server that statements switch"),
     ];
     let form = Form::Either(vec![Form::Flag, Form::Table(keys)]);
@@ -65,7 +68,8 @@ pub(crate) fn read(reader: &mut OptionReader<'_>, problems: &mut Vec<Problem>) -
         let help = "two costs that are taken away have two plans, or two runs of one";
         own.reject("toggle", "an experiment has one toggle", help);
     }
-    let plan = WhyPlan { at_most, window, toggle };
+    let profile = own.boolean("profile", default.profile);
+    let plan = WhyPlan { at_most, window, toggle, profile };
     if plan.at_most < Duration::from_secs(10) {
         let help = "a few seconds decide nothing: give it 30s or more";
         own.reject("at_most", "`at_most` of `why` is too short", help);
@@ -137,6 +141,7 @@ mod tests {
         assert_eq!(given, Some(WhyPlan { at_most, ..WhyPlan::default() }));
         let given = parse("why = { at_most = \"10m\", window = \"5s\" }").unwrap().unwrap();
         assert_eq!(given.window, Some(Duration::from_secs(5)));
+        assert!(parse("why = { profile = true }").unwrap().unwrap().profile);
         let text = "[[why.toggle]]\non = \"SET GLOBAL x = 2\"\noff = [\"SET GLOBAL x = 1\"]";
         let toggle = parse_last(text).unwrap().unwrap().toggle.unwrap();
         assert_eq!(toggle.name, "SET GLOBAL x = 2");

@@ -168,6 +168,7 @@ fn beside(clients: u64) -> Watched {
             segments_retransmitted: second / 5,
             bytes_acknowledged: 90_000 * second * clients,
             bytes_received: 265_000 * second * clients,
+            ..TcpCounters::default()
         },
         round_trip_ns: Some(31_000),
         ..ConnectionsReading::default()

@@ -94,6 +94,7 @@ fn limits<'d>(reading: &'d Reading<'d>) -> Section<'d> {
     let digest = &reading.digest;
     Section::new("why", why::TITLE)
         .charts("y".to_owned(), why::charts(digest))
+        .charts("f".to_owned(), why::flame_graphs(digest))
         .table(Weight::Summary, why::shares(digest))
         .captioned(
             Weight::Summary,
@@ -101,7 +102,9 @@ fn limits<'d>(reading: &'d Reading<'d>) -> Section<'d> {
             why::members(digest),
         )
         .captioned(Weight::Report, "Every slow-down, and what it did", why::ladder(digest))
+        .captioned(Weight::Report, "Where the servers spend their time", why::hottest(digest))
         .facts(Weight::Report, why::not_used(digest))
+        .facts(Weight::Report, why::unprofiled(digest))
         .note(why::NOTE)
 }
 

@@ -4,6 +4,7 @@ mod evidence;
 mod lasting;
 mod members;
 mod pictures;
+mod profiles;
 mod words;
 
 use analysis::{
@@ -21,6 +22,7 @@ use evidence::Evidence;
 
 pub(crate) use members::table as members;
 pub(crate) use pictures::charts;
+pub(crate) use profiles::{charts as flame_graphs, missing as unprofiled, table as hottest};
 pub(crate) use words::{REST, place};
 
 pub(crate) const TITLE: &str = "What holds it back";
@@ -102,6 +104,10 @@ impl<'a> Answer<'a> {
         if let Some(evidence) = self.evidence.sentence(self) {
             text.push_str(". ");
             text.push_str(&evidence);
+        }
+        if let Some(profile) = profiles::sentence(&self.why.profiles) {
+            text.push_str(". ");
+            text.push_str(&profile);
         }
         if let Some(lasting) = lasting::sentence(self) {
             text.push_str(&lasting);
@@ -270,6 +276,7 @@ impl<'a> Answer<'a> {
             "client_elasticity": effects.and_then(|it| it.client_elasticity).map(range),
             "evidence": self.why.evidence,
             "cycles": effects.map(|it| it.cycles),
+            "profiles": profiles::json(&self.why.profiles),
             "not_used": self.why.unused,
             "window_ns": self.why.window_ns,
             "lasting": lasting::json(self),

@@ -1,10 +1,10 @@
 //! The test bed: the running system and the workload whose tables it holds.
 
 mod exits;
+mod inside;
 
 use std::net::SocketAddr;
 use std::path::Path;
-use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use engine::Stop;
 use measure::{Condition, Failure, LatencyHistogram, Phase, QueryPlan};
 use plan::{Between, Bounds, PhaseSql, SystemInstance, Trial};
 use record::{Identity, PhaseRecord};
-use system::{Access, FlushGate, ProgressEvent, ProgressListener, Running, ServerProcess};
+use system::{Access, ProgressEvent, ProgressListener, Running, ServerProcess};
 use workload::{LoadKey, LoadProgress, Workload, WorkloadContext};
 
 use crate::cross_check::Check;
@@ -140,11 +140,6 @@ impl<'a> TestBed<'a> {
     /// The servers that were started for the system and still run.
     pub(crate) fn processes(&self) -> Vec<ServerProcess> {
         self.running.processes()
-    }
-
-    /// What holds the flushes of its servers.
-    pub(crate) fn flush_gates(&self) -> Vec<Arc<FlushGate>> {
-        self.running.flush_gates()
     }
 
     /// The addresses on which its servers listen.

@@ -30,7 +30,7 @@ pub use log::Continue;
 use log::WatchLog;
 pub use plan::tcp_peers;
 use plan::{Endpoint, Peers, Periods};
-pub(crate) use plan::{WatchTargets, host_period};
+pub(crate) use plan::{WatchTargets, host_period, pages};
 
 /// How long the end of a trial waits for readings in progress.
 const END_BOUND: Duration = Duration::from_secs(2);

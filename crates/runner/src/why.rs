@@ -5,6 +5,7 @@ mod asking;
 mod flushing;
 mod levers;
 mod observer;
+mod profiling;
 mod servers;
 mod toggle;
 
@@ -98,6 +99,7 @@ pub(crate) fn measure(
     let room = room(plan, window, left, pilot.used.len());
     servers.choose(&pilot.members, (room.0, &room.1));
     let hands = hands_on(&sizes, servers).with_servers(&sizes);
+    let processes = hands.processes.clone();
     let (cycle, cycles) = window.cycles_in(left, hands.used.len());
     if cycles < 2 {
         bail!("{:?} are too short for two cycles of {cycle:?} behind the first one", plan.at_most);
@@ -112,6 +114,12 @@ pub(crate) fn measure(
         match bench.run_longer(hands, (longer, left), listener) {
             Ok(long) => why.long = long.map(Box::new),
             Err(error) => listener.on_note(&format!("longer windows failed: {error:#}")),
+        }
+    }
+    if plan.profile && why.cut_short.is_none() {
+        match bench.profile(test_bed, &processes, listener) {
+            Ok(found) => (why.profiles, why.unprofiled) = (found.taken, found.missing),
+            Err(error) => why.unprofiled = vec![format!("no profile: {error:#}")],
         }
     }
     Ok(why)

@@ -27,6 +27,7 @@ mod ports;
 pub mod postgres;
 pub mod private_file;
 mod process;
+pub mod profile;
 mod programs;
 mod running;
 mod scratch;

@@ -25,6 +25,7 @@ pub use discover::{
 };
 pub use host::{HostWatch, LOOK_PERIOD};
 pub use kinds::server_kinds;
+pub(crate) use server::read_bytes;
 pub use server::{ServerWatch, read_page};
 pub(crate) use statement_counter::StatementCounter;
 pub use statements::{StatementCounters, StatementPages};

@@ -20,6 +20,9 @@ use crate::args::{Format, OutputArgs, SubjectArgs};
 use crate::progress::{PlannedLoad, ProgressDisplay};
 use crate::{command_line, signals};
 
+/// How long the experiment for what holds the system back may last where nothing else is asked for.
+pub(super) const WHY_AT_MOST: &str = "120s";
+
 /// Checks a plan, runs it, writes the report and prints the requested view. `subject` has the options that the plan was
 /// made of, if it was; `is_divided` asks for repetitions where it says nothing of them.
 pub(crate) fn run(
@@ -34,9 +37,12 @@ pub(crate) fn run(
         Some(bounds) => source.set("seek.bounds", bounds)?,
         None => source,
     };
-    let source = match &output.why {
-        Some(at_most) => source.set("why", &format!("{{ at_most = \"{at_most}\" }}"))?,
-        None => source,
+    let source = match (output.why.as_deref(), output.profile) {
+        (None, false) => source,
+        (at_most, profile) => {
+            let at_most = at_most.unwrap_or(WHY_AT_MOST);
+            source.set("why", &format!("{{ at_most = \"{at_most}\", profile = {profile} }}"))?
+        }
     };
     let source = match fail_if(&output.fail_if)? {
         Some(bounds) => source.set("fail_if", &bounds)?,

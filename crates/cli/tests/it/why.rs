@@ -41,7 +41,7 @@ fn slow_downs_of_a_database_cost_its_only_client_what_they_are() {
     let sandbox = Sandbox::new();
     sandbox.file(
         "plan.toml",
-        "why = { at_most = \"40s\" }\n[systems.mariadb]\nhold_flushes = \"1ms\"\n\
+        "why = { at_most = \"40s\", profile = true }\n[systems.mariadb]\nhold_flushes = \"1ms\"\n\
          settings = { innodb_flush_log_at_trx_commit = 1 }\n\
          [workloads.write]\nkind = \"sysbench/oltp_update_index\"\ntables = 1\ntable_size = 1000\n\
          [load]\nclients = 1\nwarm_up = \"500ms\"\ntime = \"1s\"\n",
@@ -60,6 +60,14 @@ fn slow_downs_of_a_database_cost_its_only_client_what_they_are() {
     let conclusions = report["conclusions"].as_array().unwrap();
     let limit = conclusions.iter().find(|it| it["code"] == "limit").unwrap();
     assert_eq!(limit["values"]["verdict"], why["verdict"]);
+    // The server has no profiles of its own, so it is looked at from outside.
+    let profile = &why["profiles"][0];
+    assert_eq!(
+        (&profile["server"], &profile["of"]),
+        (&"the server".into(), &"cpu".into()),
+        "{report:#}"
+    );
+    assert!(!profile["hottest"].as_array().unwrap().is_empty(), "{why:#}");
     // The trial's own figures are those of its second alone.
     assert!(report["trials"][0]["seconds"].as_f64().unwrap() < 2.0);
     let text = sandbox.succeed(["report", sandbox.runs()[0].to_str().unwrap(), "--full"]);
@@ -72,7 +80,7 @@ fn slow_downs_of_a_service_cost_its_only_client_what_they_are() {
     let sandbox = Sandbox::new();
     sandbox.file(
         "plan.toml",
-        "why = { at_most = \"15s\" }\n[systems.trpc-echo]\nspin = 200000\n\
+        "why = { at_most = \"15s\", profile = true }\n[systems.trpc-echo]\nspin = 200000\n\
          [workloads.rpc]\nhex = \"0a0568656c6c6f\"\nconnections = 1\n\
          [load]\nclients = 1\nwarm_up = \"500ms\"\ntime = \"1s\"\n",
     );
@@ -83,6 +91,11 @@ fn slow_downs_of_a_service_cost_its_only_client_what_they_are() {
         "a call is one request"
     );
     assert_betas_of_one(why, &["outside", "client_cpu"]);
+    // Each call spins for 0.2 ms: the server's own profile names the function.
+    let profile = &why["profiles"][0];
+    assert!(profile["server"].as_str().unwrap().starts_with("trpc-echo"), "{why:#}");
+    let hottest = profile["hottest"][0]["function"].as_str().unwrap();
+    assert!(hottest.starts_with("echo.") || hottest.contains("/echo."), "{profile:#}");
 }
 
 /// A command whose dyno sees no process but its own, as if the server were on another host.

@@ -1,5 +1,6 @@
 //! Which server of a real cluster holds it back: each is slowed down alone.
 
+use measure::ProfileOf;
 use record::Run;
 use serde_json::Value;
 
@@ -29,7 +30,10 @@ fn each_server_of_a_cluster_is_slowed_down_alone_and_the_store_with_the_rows_res
     let sandbox = Sandbox::new();
     sandbox.file("scan.sql", SCAN);
     let system = plan(&sandbox, &program("TIKV"), "");
-    sandbox.file("plan.toml", &format!("why = {{ at_most = \"50s\" }}\n{system}{LOAD}"));
+    sandbox.file(
+        "plan.toml",
+        &format!("why = {{ at_most = \"50s\", profile = true }}\n{system}{LOAD}"),
+    );
     let mut command = dyno_apart(&sandbox, ["run", "plan.toml", "--quiet", "--format", "json"]);
     let report = report(&mut command);
     let why = &report["trials"][0]["why"];
@@ -51,6 +55,27 @@ fn each_server_of_a_cluster_is_slowed_down_alone_and_the_store_with_the_rows_res
         assert!(cores(store) < cores(busiest) / 4.0, "{why:#}");
     }
     pd_tells_what_each_store_reads_and_writes(&sandbox);
+    profiles_name_the_functions_of_each_server(&sandbox, why);
+}
+
+/// Servers in Go serve profiles of themselves.
+fn profiles_name_the_functions_of_each_server(sandbox: &Sandbox, why: &Value) {
+    let run = Run::open(&sandbox.runs()[0]).unwrap();
+    let experiment = run.trials[0].why.as_ref().unwrap();
+    let cpu = |role: &str| {
+        let is_of = |it: &&measure::Profile| it.of == ProfileOf::Cpu && it.server.starts_with(role);
+        let found = experiment.profiles.iter().find(is_of);
+        found.unwrap_or_else(|| panic!("{role}: {:?}", experiment.unprofiled))
+    };
+    let tidb = cpu("tidb");
+    assert!(tidb.names.iter().any(|it| it.contains("clientConn).Run")), "{:?}", tidb.names);
+    // Of a load of some seconds on two cores.
+    let cores = tidb.total_ns() as f64 / tidb.span_ns as f64;
+    assert!(cores > 0.01 && cores < 8.0, "{cores}");
+    let told = why["profiles"].as_array().unwrap();
+    assert!(told.iter().all(|it| !it["hottest"].as_array().unwrap().is_empty()), "{told:#?}");
+    let page = std::fs::read_to_string(sandbox.runs()[0].join("report.html")).unwrap();
+    assert!(page.contains("CPU profile of tidb"), "the page has no flame graph");
 }
 
 /// The series of which PD's count of the load is made. The stores of this cluster tell it none, so all are 0.

@@ -42,6 +42,11 @@ pub struct TcpInfo {
     pub bytes_received: u64,
     /// The smoothed round-trip time as TCP estimates it, µs (`tcpi_rtt`).
     pub round_trip_us: u32,
+    /// How long data could not be sent because the other side's receive window was full, µs (`tcpi_rwnd_limited`; 0 before
+    /// Linux 4.10, as is the next).
+    pub window_full_us: u64,
+    /// The same because this side's send buffer was too small, µs (`tcpi_sndbuf_limited`).
+    pub buffer_full_us: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,6 +147,8 @@ fn tcp_info(bytes: &[u8]) -> Option<TcpInfo> {
         segments_received: u32_at(bytes, 140)?,
         data_segments_received: u32_at(bytes, 152)?,
         data_segments_sent: u32_at(bytes, 156)?,
+        window_full_us: u64_at(bytes, 176).unwrap_or(0),
+        buffer_full_us: u64_at(bytes, 184).unwrap_or(0),
     })
 }
 

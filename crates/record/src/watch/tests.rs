@@ -77,6 +77,8 @@ fn connections() -> Connections {
         segments_retransmitted: 5,
         bytes_acknowledged: 6,
         bytes_received: 7,
+        window_full_ns: 8,
+        buffer_full_ns: 9,
     };
     let at = |at_ns, ended_unreported, round_trip_ns| ConnectionsReading {
         at_ns,
@@ -211,6 +213,10 @@ fn kinds_of_servers_are_read_back() {
         remarks: vec![ServerRemark {
             text: "it paused".to_owned(),
             test: RemarkTest::Grew(MetricQuery::new(MetricFunction::Rate, "pauses_total")),
+        }],
+        waits: vec![PanelLine {
+            name: "lock".to_owned(),
+            query: MetricQuery::new(MetricFunction::SumRate, "lock_seconds"),
         }],
     };
     let mut writer = WatchWriter::create(folder.path()).unwrap();

@@ -1,8 +1,8 @@
 //! What counters say beside the experiment: they name the thread, the quota or the lock, or contradict. Alone they are no
 //! experiment, and the sentence says so.
 
-use analysis::Verdict;
-use measure::ServerEvidence;
+use analysis::{ConnectionFigure, SampleWindow, Verdict, evaluate, mean_peak, merged, of_kind};
+use measure::{PanelLine, Server, ServerEvidence, TcpCounters};
 
 use super::Answer;
 use crate::digest::{Trial, cross_checked};
@@ -15,6 +15,10 @@ const FULL: f64 = 0.85;
 const LITTLE: f64 = 0.05;
 /// Threads wait for a CPU when they do at least so long for each second that they have one.
 const QUEUED: f64 = 0.25;
+/// Segments are lost when at least this part of them has to be sent again.
+const LOST: f64 = 0.005;
+/// So many waits are named.
+const WAITS_TOLD: usize = 3;
 /// A machine waits for its disks when a program does this part of the time.
 const WAITING: f64 = 0.5;
 
@@ -23,7 +27,18 @@ pub(super) struct Evidence<'a> {
     row_locks_ns: Option<f64>,
     /// Load that was concentrated on one of several servers, in the trial's load, as the servers counted it.
     uneven: Vec<String>,
+    /// What sessions waited for in the trial's load and how many did at a time, as the servers counted them, most first.
+    sessions: Vec<(String, f64)>,
+    network: Option<Network>,
     kernel: Option<&'a ServerEvidence>,
+}
+
+/// What dyno's connections waited for in the trial's load.
+#[derive(Clone, Copy, Debug)]
+struct Network {
+    counted: TcpCounters,
+    /// The times of all open connections together, ns.
+    open_ns: f64,
 }
 
 impl<'a> Evidence<'a> {
@@ -36,13 +51,14 @@ impl<'a> Evidence<'a> {
         let kernel = trial.record.why.as_ref().and_then(|why| why.evidence.as_ref());
         let is_uneven = |finding: &&analysis::Finding| finding.code == analysis::Code::LoadUneven;
         let uneven = trial.findings.iter().filter(is_uneven).map(finding::figures).collect();
-        Self { row_locks_ns, uneven, kernel }
+        let (sessions, network) = (sessions(trial), Network::of(trial));
+        Self { row_locks_ns, uneven, sessions, network, kernel }
     }
 
     /// What fits the verdict, or contradicts it; without a verdict everything that is full.
     pub(super) fn sentence(&self, answer: &Answer<'_>) -> Option<String> {
         let said = match answer.verdict {
-            Verdict::OneAtATime => self.thread().or_else(|| self.no_thread()),
+            Verdict::OneAtATime => self.thread().or_else(|| self.no_thread(answer)),
             Verdict::ServerCpu | Verdict::ServerWork | Verdict::OtherPrograms => {
                 self.idle(answer).or_else(|| self.queue()).or_else(|| self.thread())
             }
@@ -51,15 +67,20 @@ impl<'a> Evidence<'a> {
             // The sentence has it, or no counter does.
             Verdict::Quota | Verdict::Slots => None,
             Verdict::SharedCpu => self.queue(),
-            Verdict::Untouched | Verdict::Latency | Verdict::Several | Verdict::TooManyClients => {
-                self.quota()
+            Verdict::Untouched | Verdict::Latency | Verdict::Several => {
+                self.quota().or_else(|| self.network()).or_else(|| self.sessions(answer))
             }
-            Verdict::FlushLatency | Verdict::FlushSerial | Verdict::FlushShared => self.disk(),
+            Verdict::TooManyClients => {
+                self.locked(answer).or_else(|| self.quota()).or_else(|| self.switches(answer))
+            }
+            Verdict::FlushLatency | Verdict::FlushSerial | Verdict::FlushShared => {
+                self.disk().or_else(|| self.sessions(answer))
+            }
             Verdict::Generator => None,
             Verdict::NotDecided(_) => {
-                let full =
-                    [self.quota(), self.thread(), self.queue(), self.disk(), self.waits(answer)];
-                let all = full.into_iter().flatten().chain(self.uneven());
+                let full = [self.quota(), self.thread(), self.queue(), self.disk(), self.network()];
+                let waits = [self.locked(answer), self.sessions(answer), self.uneven()];
+                let all = full.into_iter().chain(waits).flatten();
                 let all: Vec<String> = all.collect();
                 (!all.is_empty()).then(|| all.join("; "))
             }
@@ -89,17 +110,18 @@ impl<'a> Evidence<'a> {
     }
 
     /// Work that is done one at a time by many threads.
-    fn no_thread(&self) -> Option<String> {
+    fn no_thread(&self, answer: &Answer<'_>) -> Option<String> {
         let kernel = self.kernel?;
         let part = self.part(kernel.busiest.first()?.ran_ns)?;
         let cores = self.part(kernel.ran_ns)?;
-        Some(format!(
+        let in_turn = format!(
             "its {} threads had {} of a CPU together, and none of them alone more than {}: they do it in turn, as under one \
              lock or on one scheduler",
             kernel.threads,
             number(cores),
             percent(part)
-        ))
+        );
+        Some(self.switches(answer).map_or(in_turn.clone(), |it| format!("{in_turn}; {it}")))
     }
 
     /// The server's threads wait for CPUs that they could use.
@@ -145,6 +167,54 @@ impl<'a> Evidence<'a> {
         })
     }
 
+    /// How often the server's threads were given a CPU for each transaction.
+    fn switches(&self, answer: &Answer<'_>) -> Option<String> {
+        let (kernel, effects) = (self.kernel?, answer.effects.as_ref()?);
+        let transactions = effects.rate_per_s * kernel.span_ns as f64 / 1e9;
+        (kernel.slices > 0 && transactions > 0.0).then(|| {
+            let each = number(kernel.slices as f64 / transactions);
+            format!("its threads were given a CPU {each} times for each transaction")
+        })
+    }
+
+    fn network(&self) -> Option<String> {
+        let Network { counted, open_ns } = self.network?;
+        let part = |ns: u64| ns as f64 / open_ns;
+        let (window, buffer) = (part(counted.window_full_ns), part(counted.buffer_full_ns));
+        let again =
+            counted.segments_retransmitted as f64 / counted.data_segments_sent.max(1) as f64;
+        let mut said = Vec::new();
+        if window >= LITTLE {
+            said.push(format!(
+                "dyno's connections could not send {} of the time because the server's receive window was full: it reads too \
+                 slowly",
+                percent(window)
+            ));
+        }
+        if buffer >= LITTLE {
+            said.push(format!(
+                "dyno's connections could not send {} of the time because their send buffers were full",
+                percent(buffer)
+            ));
+        }
+        if again >= LOST {
+            said.push(format!("{} of the segments with data were sent again", percent(again)));
+        }
+        (!said.is_empty()).then(|| said.join("; "))
+    }
+
+    /// What sessions wait for at a time.
+    fn sessions(&self, answer: &Answer<'_>) -> Option<String> {
+        let clients = answer.effects.as_ref()?.clients.max(1) as f64;
+        let many = self.sessions.iter().filter(|(_, waiting)| waiting / clients >= LITTLE);
+        let named: Vec<String> = many
+            .take(WAITS_TOLD)
+            .map(|(what, waiting)| format!("{} in `{what}`", number(*waiting)))
+            .collect();
+        (!named.is_empty())
+            .then(|| format!("at a time, of its sessions there were {}", named.join(", ")))
+    }
+
     /// Waits for locks of rows, of each transaction, and their part in its time.
     fn lock_part(&self, answer: &Answer<'_>) -> Option<(f64, f64)> {
         let effects = answer.effects.as_ref()?;
@@ -152,7 +222,7 @@ impl<'a> Evidence<'a> {
         Some((waited, waited * effects.rate_per_s / 1e9 / effects.clients.max(1) as f64))
     }
 
-    fn waits(&self, answer: &Answer<'_>) -> Option<String> {
+    fn locked(&self, answer: &Answer<'_>) -> Option<String> {
         let (waited, part) = self.lock_part(answer)?;
         (part >= LITTLE).then(|| {
             format!(
@@ -164,20 +234,63 @@ impl<'a> Evidence<'a> {
     }
 
     fn locks(&self, answer: &Answer<'_>) -> Option<String> {
-        self.lock_part(answer)?;
+        if self.lock_part(answer).is_none() {
+            return self.sessions(answer);
+        }
         let none = "the server counts next to no waits for locks of rows, so it is something else that they hold, such as a \
                     session of a pool";
-        Some(self.waits(answer).unwrap_or_else(|| none.to_owned()))
+        Some(self.locked(answer).unwrap_or_else(|| none.to_owned()))
+    }
+}
+
+/// How many sessions of the servers waited at a time in the measured time, by what they waited for.
+fn sessions(trial: &Trial<'_>) -> Vec<(String, f64)> {
+    let watched = &trial.record.watched;
+    let mut all = Vec::new();
+    for kind in watched.kinds.iter().filter(|kind| !kind.waits.is_empty()) {
+        let server = merged(&of_kind(&watched.kinds, &kind.name, &watched.servers));
+        for line in &kind.waits {
+            all.extend(waiting(line, &server, trial.window()));
+        }
+    }
+    all.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+    all
+}
+
+fn waiting(line: &PanelLine, server: &Server, window: analysis::Window) -> Vec<(String, f64)> {
+    let mean = |over_time: Vec<SampleWindow>| Some(mean_peak(&over_time, window)?.mean);
+    let named = |what: String| format!("{} {what}", line.name).trim().to_owned();
+    let lines = evaluate(&line.query, server).into_iter();
+    lines.filter_map(|(what, over_time)| Some((named(what), mean(over_time)?))).collect()
+}
+
+impl Network {
+    fn of(trial: &Trial<'_>) -> Option<Self> {
+        let (from, to) = trial.window();
+        let connections = &trial.record.watched.connections;
+        let open = mean_peak(&ConnectionFigure::Open.of(connections), (from, to))?.mean;
+        let within = |at_ns| (from..=to).contains(&at_ns);
+        let mut readings = connections.readings.iter().filter(|it| within(it.at_ns));
+        let (first, last) = (readings.next()?, readings.next_back()?);
+        let open_ns = open * (last.at_ns - first.at_ns) as f64;
+        let counted = last.counters.since(&first.counters);
+        (open_ns > 0.0).then_some(Self { counted, open_ns })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use measure::{BusyThread, Pressure};
+    use measure::{BusyThread, MetricFunction, MetricQuery, Pressure, Series, ServerKind};
 
     fn evidence(kernel: &ServerEvidence) -> Evidence<'_> {
-        Evidence { row_locks_ns: None, uneven: Vec::new(), kernel: Some(kernel) }
+        Evidence {
+            row_locks_ns: None,
+            uneven: Vec::new(),
+            sessions: Vec::new(),
+            network: None,
+            kernel: Some(kernel),
+        }
     }
 
     /// Ten seconds in which nothing was full.
@@ -238,7 +351,72 @@ mod tests {
                 "something on its machine waited for a disk 90 % of the time",
             ]
         );
-        let in_turn = evidence(&calm).no_thread().unwrap();
+        let mut run = crate::sample::run();
+        run.trials[0].why = Some(crate::sample::experiment(8_000));
+        let reading = crate::Reading::new(&run);
+        let answer = Answer::of(&reading.digest.trials[0]).unwrap();
+        let in_turn = evidence(&calm).no_thread(&answer).unwrap();
         assert!(in_turn.contains("its 40 threads had 0.400 of a CPU together"), "{in_turn}");
+        // 10,000 times in ten seconds.
+        let each = 1_000.0 / answer.effects.as_ref().unwrap().rate_per_s;
+        let switched = format!("; its threads were given a CPU {} times for each", number(each));
+        assert!(in_turn.contains(&switched), "{in_turn}");
+    }
+
+    #[test]
+    fn full_windows_and_buffers_and_lost_segments_are_told() {
+        let calm = calm();
+        let told = |counted: TcpCounters| {
+            let network = Some(Network { counted, open_ns: 1e9 });
+            Evidence { network, ..evidence(&calm) }.network()
+        };
+        let counted = TcpCounters {
+            data_segments_sent: 1_000,
+            segments_retransmitted: 4,
+            window_full_ns: 40_000_000,
+            ..TcpCounters::default()
+        };
+        assert_eq!(told(counted), None);
+        let full = TcpCounters {
+            segments_retransmitted: 20,
+            window_full_ns: 300_000_000,
+            buffer_full_ns: 60_000_000,
+            ..counted
+        };
+        assert_eq!(
+            told(full).unwrap(),
+            "dyno's connections could not send 30 % of the time because the server's receive window was full: it reads too \
+             slowly; dyno's connections could not send 6.0 % of the time because their send buffers were full; 2.0 % of the \
+             segments with data were sent again"
+        );
+    }
+
+    #[test]
+    fn what_sessions_wait_for_is_counted_in_the_measured_time() {
+        let mut run = crate::sample::run();
+        let trial = &mut run.trials[0];
+        trial.why = Some(crate::sample::experiment(8_000));
+        let query = MetricQuery::new(MetricFunction::SumRate, "waits_seconds").by("what");
+        let waits = vec![PanelLine { name: "storage:".to_owned(), query }];
+        trial.watched.kinds = vec![ServerKind { waits, ..ServerKind::default() }];
+        let series = |what: &str, each_second: f64| {
+            let mut series = Series::parse(&format!("waits_seconds_sum{{what=\"{what}\"}}"));
+            series.points =
+                (0..=5).map(|at| (at * 1_000_000_000, each_second * at as f64)).collect();
+            series
+        };
+        trial.watched.servers = vec![Server {
+            answers_ns: (0..=5).map(|at| at * 1_000_000_000).collect(),
+            series: vec![series("commit", 0.5), series("get", 1.5), series("rare", 0.001)],
+            ..Server::default()
+        }];
+        let reading = crate::Reading::new(&run);
+        let trial = &reading.digest.trials[0];
+        let answer = Answer::of(trial).unwrap();
+        assert_eq!(
+            Evidence::of(trial).sessions(&answer).unwrap(),
+            "at a time, of its sessions there were 1.50 in `storage: get`, 0.500 in `storage: commit`"
+        );
+        assert!(answer.sentence().contains("By its counters: at a time"), "{}", answer.sentence());
     }
 }

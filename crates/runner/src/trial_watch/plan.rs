@@ -7,6 +7,7 @@ use driver::Target;
 use measure::{Process, Side};
 use net::Endpoint as NetEndpoint;
 use plan::{EndpointPlan, EndpointSource, LoadPlan, SystemPlan, WatchPlan};
+use system::profile::Page;
 use system::watch::{HostWatch, processes_with, server_processes, with_descendants};
 use system::{Access, Running};
 
@@ -71,28 +72,10 @@ impl WatchTargets {
         (running, generators): (&Running, Option<&KnownGenerators>),
         others: Vec<DescribedHost>,
     ) -> Self {
-        let of_system = running.metrics().into_iter().map(|it| Endpoint {
-            name: format!("{} {}", it.role, it.address),
-            url: format!("http://{}{}", it.address, it.path),
-            database: None,
-        });
-        let of_plan = system.endpoints.iter().chain(&watch.endpoints);
-        let of_plan = of_plan.filter_map(Endpoint::of_page);
-        let mut endpoints: Vec<Endpoint> = Vec::new();
-        for endpoint in of_system.chain(of_database(running.access())).chain(of_plan) {
-            let is_same =
-                |known: &Endpoint| known.url == endpoint.url && known.name == endpoint.name;
-            let is_page = endpoint.database.is_none();
-            let is_known =
-                |known: &Endpoint| is_page && known.url == endpoint.url || is_same(known);
-            if !endpoints.iter().any(is_known) {
-                endpoints.push(endpoint);
-            }
-        }
         Self {
             host: HostWatch::new(processes(running, generators)),
             others,
-            endpoints,
+            endpoints: endpoints(running, system, watch),
             peers: match generators {
                 Some(generators) => Peers::OfGenerators(generators.clone()),
                 None => Peers::of(running),
@@ -100,6 +83,33 @@ impl WatchTargets {
             periods: Periods::of(load),
         }
     }
+}
+
+/// The servers that tell of themselves, each once: those of the system, then those that the plan names.
+fn endpoints(running: &Running, system: &SystemPlan, watch: &WatchPlan) -> Vec<Endpoint> {
+    let of_system = running.metrics().into_iter().map(|it| Endpoint {
+        name: format!("{} {}", it.role, it.address),
+        url: format!("http://{}{}", it.address, it.path),
+        database: None,
+    });
+    let of_plan = system.endpoints.iter().chain(&watch.endpoints);
+    let of_plan = of_plan.filter_map(Endpoint::of_page);
+    let mut endpoints: Vec<Endpoint> = Vec::new();
+    for endpoint in of_system.chain(of_database(running.access())).chain(of_plan) {
+        let is_same = |known: &Endpoint| known.url == endpoint.url && known.name == endpoint.name;
+        let is_page = endpoint.database.is_none();
+        let is_known = |known: &Endpoint| is_page && known.url == endpoint.url || is_same(known);
+        if !endpoints.iter().any(is_known) {
+            endpoints.push(endpoint);
+        }
+    }
+    endpoints
+}
+
+/// Those of them that have a page of metrics.
+pub(crate) fn pages(running: &Running, system: &SystemPlan, watch: &WatchPlan) -> Vec<Page> {
+    let pages = endpoints(running, system, watch).into_iter().filter(|it| it.database.is_none());
+    pages.map(|it| Page { name: it.name, url: it.url }).collect()
 }
 
 impl Endpoint {

@@ -7,6 +7,8 @@ use measure::{MetricQuery, Panel, RemarkTest, ServerKind, ServerRemark};
 
 use crate::watch::panels::{any, line, marks, panel};
 
+/// Samples of sessions that have a statement, by what they wait for; `CPU` are those that wait for nothing.
+const ACTIVE: &str = "postgresql_active_sessions";
 /// Dead rows that come in the measured time are told from this part of all rows on: autovacuum comes at a fifth.
 const DEAD_PART: f64 = 0.05;
 
@@ -16,6 +18,7 @@ pub(crate) fn server_kinds() -> Vec<ServerKind> {
         marks: marks(&["postgresql_"]),
         panels: panels(),
         remarks: remarks(),
+        waits: vec![line("", MetricQuery::new(Mean, ACTIVE).by("class").without("class", "CPU"))],
         ..ServerKind::default()
     }]
 }
@@ -30,11 +33,7 @@ fn panels() -> Vec<Panel> {
             Count,
             any(Rate, "postgresql_session_seconds_total", "state"),
         ),
-        panel(
-            "sessions at work by what they wait for",
-            Count,
-            any(Mean, "postgresql_active_sessions", "class"),
-        ),
+        panel("sessions at work by what they wait for", Count, any(Mean, ACTIVE, "class")),
         panel("sessions idle in a transaction", Count, one(Mean, "postgresql_open_sessions")),
         panel("samples of sessions", PerSecond, one(CountRate, "postgresql_open_sessions")),
         panel("sessions", Count, one(Gauge, "postgresql_sessions")),

@@ -14,7 +14,10 @@ use crate::watch::stores::STORES;
 const QUERY: &str = "tidb_server_handle_query_duration_seconds";
 const COMMAND: &str = "tidb_tikvclient_txn_cmd_duration_seconds";
 const REQUEST: &str = "tidb_tikvclient_request_seconds";
+const BACK_OFF: &str = "tidb_tikvclient_backoff_seconds";
 const LOCK: &str = "tidb_tikvclient_pessimistic_lock_keys_duration";
+/// How long a transaction waited for its timestamp.
+const TIMESTAMP: &str = "pd_client_cmd_handle_cmds_duration_seconds";
 const GRPC: &str = "tikv_grpc_msg_duration_seconds";
 /// Below this load, its distribution over servers does not matter: requests in a second, and hardware threads.
 const REQUESTS_MIN: f64 = 10.0;
@@ -58,6 +61,12 @@ fn tidb() -> ServerKind {
                 .to_owned(),
         }),
         remarks: Vec::new(),
+        // The sum of the seconds of all waits in a second is how many last at a time.
+        waits: vec![
+            line("storage:", MetricQuery::new(SumRate, COMMAND).with("scope", "general").by("type")),
+            line("back-off:", MetricQuery::new(SumRate, BACK_OFF).by("type")),
+            line("a timestamp of PD", MetricQuery::new(SumRate, TIMESTAMP)),
+        ],
     }
 }
 
@@ -123,11 +132,7 @@ fn transactions() -> Vec<Panel> {
                 line("gave up", of(Rate, "tidb_session_retry_error_total")),
             ],
         ),
-        panel(
-            "waits before trying again, by reason",
-            PerSecond,
-            any(CountRate, "tidb_tikvclient_backoff_seconds", "type"),
-        ),
+        panel("waits before trying again, by reason", PerSecond, any(CountRate, BACK_OFF, "type")),
         panel(
             "waiting for pessimistic locks",
             Seconds,

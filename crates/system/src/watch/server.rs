@@ -69,6 +69,14 @@ pub fn read_page(url: &str, bound: Duration) -> Result<String, String> {
     fetch(&agent(bound), url, BODY_BYTES_MAX)
 }
 
+/// What is at an address, of at most so many bytes; waits at most `bound` for it.
+///
+/// # Errors
+/// As [`read_page`].
+pub(crate) fn read_bytes(url: &str, bound: Duration, bytes_max: u64) -> Result<Vec<u8>, String> {
+    fetch_bytes(&agent(bound), url, bytes_max)
+}
+
 fn agent(bound: Duration) -> ureq::Agent {
     let config = ureq::Agent::config_builder()
         .timeout_global(Some(bound))
@@ -282,14 +290,18 @@ fn written_number(value: f64) -> usize {
 }
 
 fn fetch(agent: &ureq::Agent, url: &str, bytes_max: u64) -> Result<String, String> {
+    let body = fetch_bytes(agent, url, bytes_max)?;
+    Ok(String::from_utf8_lossy(&body).into_owned())
+}
+
+fn fetch_bytes(agent: &ureq::Agent, url: &str, bytes_max: u64) -> Result<Vec<u8>, String> {
     let answer = agent.get(url).call().map_err(|error| explain(&error))?;
     let status = answer.status();
     if !status.is_success() {
         return Err(format!("it answered {status}"));
     }
     let body = answer.into_body().into_with_config().limit(bytes_max).read_to_vec();
-    let body = body.map_err(|error| explain(&error))?;
-    Ok(String::from_utf8_lossy(&body).into_owned())
+    body.map_err(|error| explain(&error))
 }
 
 /// The change of one series between two answers.

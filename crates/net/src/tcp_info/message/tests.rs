@@ -59,6 +59,8 @@ fn a_connection_is_read_past_other_attributes() {
         bytes_acknowledged: wide(120),
         bytes_received: wide(128),
         round_trip_us: 68,
+        window_full_us: wide(176),
+        buffer_full_us: wide(184),
     };
     let remote = "127.0.0.1:3306".parse().unwrap();
     let connection = TcpConnection { cookie: 0x1_0000_0002, inode: 77, remote, info };

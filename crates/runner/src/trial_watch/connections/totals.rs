@@ -90,6 +90,9 @@ fn add(sum: &mut TcpCounters, now: &TcpInfo, before: &TcpInfo) {
     sum.segments_retransmitted += since(|it| it.segments_retransmitted);
     sum.bytes_acknowledged += now.bytes_acknowledged.saturating_sub(before.bytes_acknowledged);
     sum.bytes_received += now.bytes_received.saturating_sub(before.bytes_received);
+    let ns = |of: fn(&TcpInfo) -> u64| of(now).saturating_sub(of(before)).saturating_mul(1_000);
+    sum.window_full_ns += ns(|it| it.window_full_us);
+    sum.buffer_full_ns += ns(|it| it.buffer_full_us);
 }
 
 #[cfg(test)]
@@ -104,6 +107,7 @@ mod tests {
             data_segments_sent: segments,
             bytes_acknowledged: u64::from(segments),
             round_trip_us: 30,
+            window_full_us: u64::from(segments) * 2,
             ..TcpInfo::default()
         };
         TcpConnection { cookie, inode, remote, info }
@@ -123,6 +127,7 @@ mod tests {
         let reading = totals.close(7);
         assert_eq!((reading.at_ns, reading.open, reading.ended), (7, 1, 0));
         assert_eq!(reading.counters.segments_sent, 15);
+        assert_eq!((reading.counters.window_full_ns, reading.counters.buffer_full_ns), (30_000, 0));
         assert_eq!(reading.round_trip_ns, Some(30_000));
     }
 
