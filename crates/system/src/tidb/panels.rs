@@ -16,8 +16,8 @@ const COMMAND: &str = "tidb_tikvclient_txn_cmd_duration_seconds";
 const REQUEST: &str = "tidb_tikvclient_request_seconds";
 const BACK_OFF: &str = "tidb_tikvclient_backoff_seconds";
 const LOCK: &str = "tidb_tikvclient_pessimistic_lock_keys_duration";
-/// How long a transaction waited for its timestamp.
-const TIMESTAMP: &str = "pd_client_cmd_handle_cmds_duration_seconds";
+/// How long transactions waited for their timestamps.
+const TIMESTAMP: &str = "tidb_tikvclient_ts_future_wait_seconds";
 const GRPC: &str = "tikv_grpc_msg_duration_seconds";
 /// Below this load, its distribution over servers does not matter: requests in a second, and hardware threads.
 const REQUESTS_MIN: f64 = 10.0;
