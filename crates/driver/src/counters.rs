@@ -287,7 +287,9 @@ fn add(statements: &mut QueryCounts, kind: OperationKind, count: u64) {
     let sum = match kind {
         OperationKind::Read => &mut statements.read,
         OperationKind::Write => &mut statements.write,
-        OperationKind::Other | OperationKind::Transaction => &mut statements.other,
+        OperationKind::Other | OperationKind::Transaction | OperationKind::Wait => {
+            &mut statements.other
+        }
     };
     *sum = sum.saturating_add(count);
 }

@@ -1,9 +1,9 @@
 //! One connection.
 
-use measure::{Failure, Traffic};
+use measure::{ErrorClass, Failure, Traffic};
 
 use crate::running::Running;
-use crate::{Datum, Loader, Rows, Statement, Value, mysql, postgres, sqlite};
+use crate::{Datum, Loader, PipelineStep, Rows, Statement, Value, mysql, postgres, sqlite};
 
 #[derive(Debug)]
 pub struct Session(pub(crate) Connection);
@@ -93,6 +93,30 @@ impl Session {
             Connection::Sqlite(session) => {
                 let result = session.fetch(statement.index, parameters);
                 Running::blocking(result, || session.has_given_up())
+            }
+        }
+    }
+
+    /// Whether this session can have several statements under way.
+    pub fn has_pipelines(&self) -> bool {
+        matches!(&self.0, Connection::Postgres(session) if session.has_pipelines())
+    }
+
+    /// Sends all steps of a pipeline in one write, and calls `answered` with the place of each statement when its answer has
+    /// come, up to the first failure. Only for a session that has pipelines.
+    ///
+    /// # Errors
+    /// The first failure.
+    pub async fn pipeline(
+        &mut self,
+        steps: &[PipelineStep<'_>],
+        answered: impl FnMut(usize, Option<&Failure>),
+    ) -> Result<(), Failure> {
+        match &mut self.0 {
+            Connection::Postgres(session) => session.pipeline(steps, answered).await,
+            Connection::MySql(_) | Connection::Sqlite(_) => {
+                let message = "this system has no pipelines of statements";
+                Err(Failure::new(ErrorClass::Server, "", message))
             }
         }
     }

@@ -1,5 +1,7 @@
 //! Prepared statements and the answers to statements.
 
+use crate::Value;
+
 /// A prepared statement, for the session that prepared it.
 #[derive(Clone, Debug)]
 pub struct Statement {
@@ -11,4 +13,14 @@ pub struct Statement {
 pub struct Answer {
     pub rows: u64,
     pub affected: u64,
+}
+
+/// A part of a pipeline: statements that are sent without waiting for the answers to those before.
+#[derive(Clone, Copy, Debug)]
+pub enum PipelineStep<'a> {
+    Execute(&'a Statement, &'a [Value<'a>]),
+    /// A single statement without parameters.
+    Run(&'a str),
+    /// What follows is independent of what came before: a failure leaves out only what is between two of these.
+    Sync,
 }

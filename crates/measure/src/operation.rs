@@ -16,6 +16,8 @@ pub enum OperationKind {
     Write,
     /// A statement that does neither, such as BEGIN and COMMIT.
     Other,
+    /// No statement, but a wait that belongs to a transaction, such as a pause in it or the opening of its connection.
+    Wait,
 }
 
 /// One kind of event with a latency of its own.

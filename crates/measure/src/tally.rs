@@ -75,7 +75,7 @@ impl QueryCounts {
     #[inline]
     pub fn count(&mut self, kind: OperationKind) {
         match kind {
-            OperationKind::Transaction => {}
+            OperationKind::Transaction | OperationKind::Wait => {}
             OperationKind::Read => self.read += 1,
             OperationKind::Write => self.write += 1,
             OperationKind::Other => self.other += 1,

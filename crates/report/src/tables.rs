@@ -189,6 +189,7 @@ pub(crate) fn kind_name(kind: OperationKind) -> &'static str {
         OperationKind::Read => "read",
         OperationKind::Write => "write",
         OperationKind::Other => "other",
+        OperationKind::Wait => "wait",
     }
 }
 

@@ -16,6 +16,7 @@ mod fuzz;
 mod login;
 mod password_file;
 mod peer;
+mod pipeline;
 mod probe;
 mod query;
 mod remarks;

@@ -72,7 +72,7 @@ impl Session {
 }
 
 /// Whether a text ends a transaction by COMMIT or its synonym END.
-fn is_commit(text: &str) -> bool {
+pub(super) fn is_commit(text: &str) -> bool {
     let text = text.as_bytes().trim_ascii_start();
     ["COMMIT", "END"].iter().any(|word| {
         text.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word.as_bytes()))

@@ -21,7 +21,7 @@ use crate::address::CLOSED_WHILE_IDLE;
 use crate::asked::Asked;
 
 /// The code of a COMMIT that the server has answered with ROLLBACK.
-const ROLLED_BACK: &str = "rolled-back";
+pub(super) const ROLLED_BACK: &str = "rolled-back";
 
 #[derive(Debug)]
 pub(super) enum PreparedStatement {
@@ -273,7 +273,11 @@ impl Session {
         }
     }
 
+    /// Reads what has come, and meanwhile sends what is left of the request: otherwise both sides could wait for each other.
     fn poll_bytes(&mut self) -> Poll<Result<(), Failure>> {
+        if let Poll::Ready(Err(failure)) = self.poll_send() {
+            return Poll::Ready(Err(failure));
+        }
         let (reader, received_bytes) = (&mut self.peer.reader, &mut self.traffic.received_bytes);
         let read = self.stream.poll_read_with(|bytes| {
             *received_bytes += bytes.len() as u64;

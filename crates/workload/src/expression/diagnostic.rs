@@ -31,9 +31,6 @@ impl Diagnostic {
     /// other word.
     pub(crate) fn of_other_programs(line: usize, word: &str) -> Option<Self> {
         let help = match word {
-            "startpipeline" | "syncpipeline" | "endpipeline" => {
-                "leave it out: a client sends a statement when the last one is answered"
-            }
             "setshell" | "shell" => {
                 "no programs are run during the load: give a value by --define NAME=VALUE"
             }

@@ -47,6 +47,9 @@ pub(super) struct Body {
     /// Whether there was a command that makes the order of steps matter.
     is_scripted: bool,
     open: Vec<OpenIf>,
+    /// The line of a pipeline without its end so far, and how many `\if` were open there.
+    pipeline: Option<(usize, usize)>,
+    sleeps: usize,
     /// The slots of the names that the outermost `\if` may set, and the step that gives them their values before it.
     shared: BTreeMap<String, usize>,
     kept_at: usize,
@@ -154,6 +157,10 @@ impl Body {
             let help = format!("write \\{word}, or \\{word} prefix_");
             return Err(Diagnostic::new(at.line, format!("\\{word} {prefix}"), help));
         }
+        if self.pipeline.is_some() {
+            let help = "put the statement before \\startpipeline or behind \\endpipeline";
+            return Err(Diagnostic::new(at.line, format!("\\{word} in a pipeline"), help));
+        }
         let number = *number;
         self.steps.pop();
         self.is_scripted = true;
@@ -253,6 +260,7 @@ impl Body {
             self.open.push(OpenIf { line: at.line, branch: Some(branch), jumps: Vec::new() });
             return Ok(());
         }
+        self.no_pipeline(self.open.len().max(1))?;
         let Some(mut open) = self.open.pop() else {
             let message = format!("\\{word} without an \\if");
             return Err(Diagnostic::new(at.line, message, "begin with \\if expression"));
@@ -323,14 +331,64 @@ impl Body {
         }
         let count = self.expression(slots, at, number)?;
         self.is_scripted = true;
-        self.steps.push(Step::Sleep { place: at.place(), count, unit_ns });
+        let number = self.sleeps;
+        self.sleeps += 1;
+        self.steps.push(Step::Sleep { place: at.place(), number, count, unit_ns });
         Ok(())
+    }
+
+    /// `\startpipeline`, `\syncpipeline` and `\endpipeline`.
+    pub(super) fn pipeline(
+        &mut self,
+        at: &Line<'_>,
+        (word, rest): (&str, &str),
+    ) -> Result<(), Diagnostic> {
+        if !rest.is_empty() {
+            return Err(Diagnostic::new(at.line, format!("\\{word} {rest}"), "leave it out"));
+        }
+        let step = match (word, self.pipeline) {
+            ("startpipeline", None) => {
+                self.pipeline = Some((at.line, self.open.len()));
+                Step::StartPipeline
+            }
+            ("startpipeline", Some((line, _))) => {
+                let message = format!("\\{word} in the pipeline that begins in line {line}");
+                return Err(Diagnostic::new(at.line, message, "end that with \\endpipeline"));
+            }
+            (_, None) => {
+                let message = format!("\\{word} without a pipeline");
+                return Err(Diagnostic::new(at.line, message, "begin it with \\startpipeline"));
+            }
+            ("syncpipeline", Some(_)) => Step::SyncPipeline,
+            (_, Some((_, depth))) => {
+                if depth != self.open.len() {
+                    let help = "begin and end a pipeline in the same branch";
+                    return Err(Diagnostic::new(at.line, format!("\\{word} within \\if"), help));
+                }
+                self.pipeline = None;
+                Step::EndPipeline
+            }
+        };
+        self.is_scripted = true;
+        self.steps.push(step);
+        Ok(())
+    }
+
+    /// Refuses a pipeline that goes on where it must have ended.
+    fn no_pipeline(&self, depth: usize) -> Result<(), Diagnostic> {
+        match self.pipeline {
+            Some((line, begun)) if begun >= depth => {
+                let message = "a \\startpipeline without its \\endpipeline";
+                Err(Diagnostic::new(line, message, "end it with \\endpipeline, in the same branch"))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The transaction that was read.
     ///
     /// # Errors
-    /// An `\if` that has not ended.
+    /// An `\if` or a pipeline that has not ended.
     pub(super) fn finish(self, name: &str, weight: u64) -> Result<Transaction, Diagnostic> {
         if let Some(open) = self.open.last() {
             return Err(Diagnostic::new(
@@ -339,6 +397,7 @@ impl Body {
                 "end it with \\endif",
             ));
         }
+        self.no_pipeline(0)?;
         let Self { sets, statements, steps, results, is_scripted, .. } = self;
         let steps = if is_scripted { steps } else { Vec::new() };
         Ok(Transaction { name: name.to_owned(), weight, sets, statements, steps, results })

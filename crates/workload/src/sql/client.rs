@@ -1,16 +1,15 @@
 //! Clients that run the transactions of SQL files.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use driver::{Dialect, Isolation, Session, Statement as Prepared, Value};
+use driver::{Isolation, PipelineStep, Session, Statement as Prepared, Value};
 use engine::ClientHandle;
 use measure::{ErrorClass, Failure, Operation, OperationId, OperationKind, Traffic};
 
 use super::mix::Mix;
-use super::receive::{Receiver, receivers};
-use super::section::{Set, Statement, Step, Transaction};
-use super::statement::Verb;
+use super::operations::{CONNECT, TransactionIds, operations};
+use super::ready::{ReadyTransaction, SessionStatement, at_place, connect};
+use super::section::{Set, Step};
 
 use crate::WorkloadContext;
 use crate::expression::{CLIENT_ID, Cell, HASH_SEED, RANDOM_SEED, Variables};
@@ -28,6 +27,7 @@ pub(crate) struct SqlLoad {
     mix: Arc<Mix>,
     /// For each transaction: its operation and those of its statements.
     ids: Vec<TransactionIds>,
+    connect_id: Option<OperationId>,
     seed: u64,
     /// The seed of the plan, which is the same in each trial.
     plan_seed: u64,
@@ -44,16 +44,15 @@ pub(crate) struct LoadOptions {
     pub(crate) reconnects: bool,
 }
 
-struct TransactionIds {
-    transaction: OperationId,
-    /// `None` for a transaction of one statement, which is not timed twice.
-    statements: Option<Vec<OperationId>>,
-}
-
 impl SqlLoad {
     pub(crate) fn new(context: &WorkloadContext<'_>, mix: Arc<Mix>, options: &LoadOptions) -> Self {
-        let (operations, ids) = operations(&mix.transactions);
+        let (mut operations, ids) = operations(&mix.transactions);
+        let connect_id = options.reconnects.then(|| {
+            operations.push(Operation::new(CONNECT, OperationKind::Wait));
+            OperationId((operations.len() - 1) as u16)
+        });
         Self {
+            connect_id,
             operations,
             connector: Connector::new(context, options.isolation),
             errors: options.errors.clone(),
@@ -64,46 +63,13 @@ impl SqlLoad {
             reconnects: options.reconnects,
         }
     }
-}
 
-fn operations(transactions: &[Transaction]) -> (Vec<Operation>, Vec<TransactionIds>) {
-    let mut all = Vec::new();
-    let mut add = |name: &str, kind| {
-        all.push(Operation::new(name, kind));
-        OperationId((all.len() - 1) as u16)
-    };
-    let ids = transactions
-        .iter()
-        .map(|transaction| {
-            let id = add(&transaction.name, OperationKind::Transaction);
-            let is_single = transaction.statements.len() == 1 && transaction.steps.is_empty();
-            let prefix = if transactions.len() == 1 {
-                String::new()
-            } else {
-                format!("{}.", transaction.name)
-            };
-            let statements = (!is_single).then(|| {
-                let names = statement_names(&transaction.statements);
-                let named = names.iter().zip(&transaction.statements);
-                named.map(|(name, one)| add(&format!("{prefix}{name}"), one.verb.kind())).collect()
-            });
-            TransactionIds { transaction: id, statements }
-        })
-        .collect();
-    (all, ids)
-}
-
-fn statement_names(statements: &[Statement]) -> Vec<String> {
-    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-    statements
-        .iter()
-        .map(|statement| {
-            let name = statement.text.name();
-            let count = seen.entry(name.clone()).or_default();
-            *count += 1;
-            if *count == 1 { name } else { format!("{name}_{count}") }
-        })
-        .collect()
+    async fn connect(
+        &self,
+        handle: &ClientHandle,
+    ) -> Result<(Session, Vec<ReadyTransaction>), Failure> {
+        connect((&self.connector, &self.mix.transactions), handle).await
+    }
 }
 
 /// The random stream of the seed of hashes, which all clients share.
@@ -125,7 +91,7 @@ impl Shared for SqlLoad {
         index: usize,
         handle: &ClientHandle,
     ) -> Result<SqlClient, Failure> {
-        let (session, ready) = connect(&self, handle).await?;
+        let (session, ready) = self.connect(handle).await?;
         let mut slots = self.mix.slots.clone();
         slots[CLIENT_ID] = Cell::Int(index as i64);
         slots[RANDOM_SEED] = Cell::Int(self.plan_seed.cast_signed());
@@ -147,17 +113,20 @@ impl Shared for SqlLoad {
     }
 }
 
-/// A statement in the form in which this session runs it.
-enum SessionStatement {
-    /// Sent as text, because it has no parameters and not every system can prepare it.
-    Text(String),
-    Prepared(Prepared),
+/// A part of a pipeline that is not sent yet.
+enum Queued {
+    /// A statement and the values of its parameters.
+    Statement(usize, Vec<Cell>),
+    Sync,
 }
 
-/// The statements of a transaction, and what is kept of their results.
-struct ReadyTransaction {
-    statements: Vec<SessionStatement>,
-    receivers: Vec<Receiver>,
+impl Queued {
+    fn values(&self) -> Vec<Value<'_>> {
+        match self {
+            Self::Statement(_, cells) => cells.iter().map(Cell::as_value).collect(),
+            Self::Sync => Vec::new(),
+        }
+    }
 }
 
 pub(crate) struct SqlClient {
@@ -194,11 +163,7 @@ impl SqlClient {
             record(handle, ids[number], started, &answer);
         }
         if answer.is_ok() {
-            match statement.verb {
-                Verb::Begin | Verb::BeginAs => self.is_in_transaction = true,
-                Verb::Commit | Verb::End | Verb::Rollback => self.is_in_transaction = false,
-                Verb::Read | Verb::Write | Verb::Other => {}
-            }
+            statement.verb.leads(&mut self.is_in_transaction);
         }
         answer.map(drop).map_err(|failure| at_place(statement, failure))
     }
@@ -221,10 +186,19 @@ impl SqlClient {
         self.memory.random = self.random_at_start.clone();
         let (shared, mut at) = (Arc::clone(&self.shared), 0);
         let transaction = &shared.mix.transactions[self.drawn];
+        let mut pipeline: Option<Vec<Queued>> = None;
         while let Some(step) = transaction.steps.get(at) {
             at += 1;
             match step {
-                Step::Statement(number) => self.statement(handle, *number).await?,
+                Step::Statement(number) => match &mut pipeline {
+                    Some(queue) => queue.push(self.queued(*number)),
+                    None => self.statement(handle, *number).await?,
+                },
+                Step::StartPipeline => pipeline = Some(Vec::new()),
+                Step::SyncPipeline => pipeline.iter_mut().for_each(|it| it.push(Queued::Sync)),
+                Step::EndPipeline => {
+                    self.pipeline(handle, &pipeline.take().unwrap_or_default()).await?;
+                }
                 Step::Receive(number, result) => self.receive(handle, (*number, *result)).await?,
                 Step::Set(set) => self.set(set)?,
                 Step::Keep(sets) => sets.iter().try_for_each(|set| self.set(set))?,
@@ -235,12 +209,13 @@ impl SqlClient {
                     }
                 }
                 Step::Jump(to) => at = *to,
-                Step::Sleep { place, count, unit_ns } => {
+                Step::Sleep { place, number, count, unit_ns } => {
                     let count = self.memory.compute(count).and_then(|cell| cell.as_whole());
                     let count = count.map_err(|message| no_value(place, &message))?;
                     let length = count.max(0).saturating_mul(*unit_ns).cast_unsigned();
-                    let net = handle.net();
-                    net.sleep_until(handle.now().saturating_add(length)).await;
+                    let (net, started) = (handle.net(), handle.now());
+                    net.sleep_until(started.saturating_add(length)).await;
+                    handle.statement(shared.ids[self.drawn].sleeps[*number], started);
                 }
             }
         }
@@ -253,9 +228,62 @@ impl SqlClient {
         if let Some(last) = self.session.take() {
             last.close().await;
         }
-        let (session, ready) = connect(&self.shared, handle).await?;
+        let started = handle.now();
+        let connected = self.shared.connect(handle).await;
+        if let Some(id) = self.shared.connect_id {
+            record(handle, id, started, &connected);
+        }
+        let (session, ready) = connected?;
         (self.session, self.ready) = (Some(session), ready);
         Ok(())
+    }
+
+    /// A statement with the values that its variables have now.
+    fn queued(&self, number: usize) -> Queued {
+        let statement = &self.shared.mix.transactions[self.drawn].statements[number];
+        let cells = statement.parameters.iter().map(|&slot| self.memory.slots[slot].clone());
+        Queued::Statement(number, cells.collect())
+    }
+
+    /// Sends the statements of a pipeline together. Each takes from then until its own answer.
+    async fn pipeline(
+        &mut self,
+        handle: &mut ClientHandle,
+        queue: &[Queued],
+    ) -> Result<(), Failure> {
+        let Self { shared, session, ready, drawn, is_in_transaction, .. } = self;
+        let Some(session) = session else { return Err(not_connected()) };
+        let statements = &shared.mix.transactions[*drawn].statements;
+        let values = queue.iter().map(Queued::values).collect::<Vec<_>>();
+        let steps = queue.iter().zip(&values).map(|(queued, values)| match queued {
+            Queued::Sync => PipelineStep::Sync,
+            Queued::Statement(number, _) => match &ready[*drawn].statements[*number] {
+                SessionStatement::Text(text) => PipelineStep::Run(text),
+                SessionStatement::Prepared(prepared) => PipelineStep::Execute(prepared, values),
+            },
+        });
+        let steps: Vec<PipelineStep<'_>> = steps.collect();
+        let (started, mut failed) = (handle.now(), None);
+        let done = session.pipeline(&steps, |at, failure| {
+            let Some(Queued::Statement(number, _)) = queue.get(at) else { return };
+            let ids = shared.ids[*drawn].statements.as_ref();
+            match (failure, ids.map(|ids| ids[*number])) {
+                (None, Some(id)) => handle.statement(id, started),
+                (Some(failure), Some(id)) => {
+                    handle.statement_failed(id, started, failure.key.class);
+                    failed = Some(*number);
+                }
+                (_, None) => {}
+            }
+            if failure.is_none() {
+                statements[*number].verb.leads(is_in_transaction);
+            }
+        });
+        let done = done.await;
+        done.map_err(|failure| match failed {
+            Some(number) => at_place(&statements[number], failure),
+            None => failure,
+        })
     }
 
     fn set(&mut self, set: &Set) -> Result<(), Failure> {
@@ -300,56 +328,6 @@ fn not_connected() -> Failure {
 #[cold]
 fn no_value(place: &str, message: &str) -> Failure {
     Failure::new(ErrorClass::Server, "", format!("{place}: {message}"))
-}
-
-/// Adds the place of the statement that the server refused. Failures by a broken connection or a time-out get no
-/// place, because any statement may meet them.
-fn at_place(statement: &Statement, failure: Failure) -> Failure {
-    if matches!(failure.key.class, ErrorClass::Connection | ErrorClass::Timeout) {
-        return failure;
-    }
-    let told = format!("{}: {}", statement.place, failure.message);
-    failure.with_message(told)
-}
-
-/// A session with all statements prepared.
-async fn connect(
-    shared: &SqlLoad,
-    handle: &ClientHandle,
-) -> Result<(Session, Vec<ReadyTransaction>), Failure> {
-    let dialect = shared.connector.target.dialect();
-    let mut session = shared.connector.open(handle).await?;
-    let mut ready = Vec::new();
-    for transaction in &shared.mix.transactions {
-        let receivers = receivers(&mut session, transaction).await?;
-        let mut statements = Vec::new();
-        for statement in &transaction.statements {
-            let one = make_ready(&mut session, transaction, statement, dialect).await;
-            statements.push(one.map_err(|failure| at_place(statement, failure))?);
-        }
-        ready.push(ReadyTransaction { statements, receivers });
-    }
-    Ok((session, ready))
-}
-
-async fn make_ready(
-    session: &mut Session,
-    transaction: &Transaction,
-    statement: &Statement,
-    dialect: &Dialect,
-) -> Result<SessionStatement, Failure> {
-    let is_plain = statement.parameters.is_empty() && !transaction.keeps_result_of(statement);
-    Ok(match statement.verb {
-        Verb::Begin if transaction.writes() => {
-            SessionStatement::Text(dialect.begin_write.to_owned())
-        }
-        Verb::Begin => SessionStatement::Text(dialect.begin_read.to_owned()),
-        Verb::End => SessionStatement::Text("COMMIT".to_owned()),
-        Verb::BeginAs | Verb::Commit | Verb::Rollback | Verb::Other if is_plain => {
-            SessionStatement::Text(statement.text.marked())
-        }
-        _ => SessionStatement::Prepared(session.prepare_pieces(&statement.text.pieces()).await?),
-    })
 }
 
 /// The most parameters that are lent to the driver without an allocation.
@@ -420,7 +398,7 @@ impl WorkloadClient for SqlClient {
     }
 
     async fn reconnect(&mut self, handle: &ClientHandle) -> Result<(), Failure> {
-        let (session, ready) = connect(&self.shared, handle).await?;
+        let (session, ready) = self.shared.connect(handle).await?;
         (self.session, self.ready) = (Some(session), ready);
         (self.is_in_transaction, self.is_used) = (false, false);
         Ok(())

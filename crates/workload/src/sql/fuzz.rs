@@ -55,7 +55,12 @@ fn file(bytes: &[u8]) -> Option<()> {
                 Step::Branch { otherwise: to, .. } | Step::Jump(to) => {
                     assert!(*to <= transaction.steps.len() && *to > 0, "{to}");
                 }
-                Step::Set(_) | Step::Keep(_) | Step::Sleep { .. } => {}
+                Step::Set(_)
+                | Step::Keep(_)
+                | Step::Sleep { .. }
+                | Step::StartPipeline
+                | Step::SyncPipeline
+                | Step::EndPipeline => {}
             }
         }
         let draw = || {

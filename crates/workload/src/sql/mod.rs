@@ -8,6 +8,8 @@
 mod body;
 mod client;
 mod mix;
+mod operations;
+mod ready;
 mod receive;
 mod script;
 mod section;

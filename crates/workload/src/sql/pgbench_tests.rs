@@ -248,10 +248,167 @@ fn each_transaction_may_have_a_connection_of_its_own() {
         system.run("TRUNCATE seen");
         let trial = system.trial(&*load, 2, 40);
         assert_eq!(trial.tally.failed_transactions, 0);
-        assert_eq!(trial.counts(), [("each", 40)]);
+        // The opening of connections is a figure of its own: all but the first of each client are in the load.
+        let each = [("each", 40), ("connect", 38)];
+        assert_eq!(trial.counts(), each[..1 + usize::from(connections > 2)]);
+        assert_eq!(trial.tally.queries.total(), 40);
         assert_eq!(system.integer("SELECT COUNT(DISTINCT process) FROM seen"), connections);
         assert_eq!(system.integer("SELECT COUNT(DISTINCT client) FROM seen"), 2);
     }
     drop(system);
     TestSystem::postgres_server().drop_database("dyno_reconnect");
+}
+
+/// Two groups of statements, each in one write.
+const PIPELINE: &str = "\
+\\set id random(1, 20)
+\\startpipeline
+BEGIN;
+UPDATE goods SET stock = stock + 1 WHERE id = :id;
+\\set n :id + 1
+SELECT stock FROM goods WHERE id = :id;
+INSERT INTO seen VALUES (:id, :n);
+COMMIT;
+\\syncpipeline
+\\if :id > 10
+INSERT INTO seen VALUES (:id, 0);
+\\endif
+\\endpipeline
+\\sleep 1 ms
+SELECT 1;
+";
+
+#[test]
+fn a_pipeline_runs_unchanged_in_both_and_each_of_its_statements_has_a_latency() {
+    for ps in ["named", "unnamed"] {
+        let database = format!("dyno_pipeline_{ps}");
+        let system = TestSystem::postgres_with(&database, &format!("?ps={ps}"));
+        system.run("CREATE TABLE goods (id INTEGER PRIMARY KEY, stock INTEGER NOT NULL)");
+        system.run("INSERT INTO goods SELECT n, 0 FROM generate_series(1, 20) AS n");
+        system.run("CREATE TABLE seen (id INTEGER, n INTEGER)");
+        let folder = tempfile::tempdir().unwrap();
+        let script = own(folder.path(), "pipe.sql", PIPELINE);
+        let trial = system.trial(&*script, 4, 200);
+        assert_eq!(trial.tally.failed_transactions, 0, "{:?}", trial.tally.errors);
+        let count = |name: &str| trial.counts().iter().find(|it| it.0 == name).unwrap().1;
+        for name in
+            ["pipe", "begin", "update_goods", "select_goods", "insert_seen", "commit", "sleep"]
+        {
+            assert_eq!(count(name), 200, "{name}");
+        }
+        let second = count("insert_seen_2");
+        assert!((1..200).contains(&second), "{second}");
+        // A pause is no statement.
+        assert_eq!(trial.tally.queries.total(), 6 * 200 + second);
+        let sleep = trial.names.iter().position(|it| it == "sleep").unwrap();
+        let shortest = trial.tally.operations[sleep].succeeded.percentiles_ns([0.0])[0];
+        assert!(shortest >= 990_000, "{shortest}");
+        assert_eq!(system.integer("SELECT SUM(stock) FROM goods"), 200);
+        assert_eq!(system.integer("SELECT COUNT(*) FROM seen WHERE n = id + 1"), 200);
+        assert_eq!(system.integer("SELECT COUNT(*) FROM seen WHERE n = 0"), second as i64);
+        let file = folder.path().join("pipe.sql");
+        // pgbench knows \syncpipeline from version 17 on.
+        let older = PIPELINE.replace("\\syncpipeline", "\\endpipeline\n\\startpipeline");
+        std::fs::write(&file, older).unwrap();
+        let file = file.display().to_string();
+        let told = postgres_program(
+            "pgbench",
+            &database,
+            &["-n", "-M", "prepared", "-t", "50", "-f", &file],
+        );
+        let told = String::from_utf8(told).unwrap();
+        assert!(told.contains("number of transactions actually processed: 50/50"), "{told}");
+        drop(system);
+        TestSystem::postgres_server().drop_database(&database);
+    }
+}
+
+#[test]
+fn an_error_in_a_pipeline_leaves_out_the_rest_of_its_group_and_is_tried_again() {
+    let system = TestSystem::postgres("dyno_pipeline_error");
+    system.run("CREATE TABLE one (id INTEGER PRIMARY KEY, n INTEGER)");
+    system.run("INSERT INTO one VALUES (1, 0)");
+    let folder = tempfile::tempdir().unwrap();
+    let script = "\\startpipeline\nBEGIN ISOLATION LEVEL REPEATABLE READ;\nSELECT n FROM one;\nSELECT pg_sleep(0.002);\n\
+                  UPDATE one SET n = n + 1 WHERE id = 1;\nCOMMIT;\n\\syncpipeline\nSELECT 1;\n\\endpipeline\n";
+    let script = own(folder.path(), "conflict.sql", script);
+    let trial = system.trial(&*script, 4, 60);
+    assert_eq!(trial.tally.failed_transactions, 0);
+    assert_eq!(system.integer("SELECT n FROM one"), 60);
+    let keys: Vec<&str> = trial.tally.errors.keys().map(|key| key.code.as_str()).collect();
+    assert_eq!(keys, ["40001"]);
+    assert!(trial.tally.retries() > 0);
+    drop(system);
+    TestSystem::postgres_server().drop_database("dyno_pipeline_error");
+}
+
+#[test]
+fn pipelines_of_statements_that_are_sent_as_text_are_refused_with_what_to_do() {
+    let system = TestSystem::postgres_with("dyno_pipeline_text", "?ps=text");
+    let folder = tempfile::tempdir().unwrap();
+    let script = own(folder.path(), "pipe.sql", "\\startpipeline\nSELECT 1;\n\\endpipeline\n");
+    let load = script.load(&system.context());
+    let told = system.try_offer(&*load, 1, 1).err().unwrap();
+    assert!(told.contains("--ps named"), "{told}");
+    drop(system);
+    TestSystem::postgres_server().drop_database("dyno_pipeline_text");
+}
+
+/// One of four keeps watch at least: each looks how many do before it goes. `repeats` counts the tries that have the values of
+/// the try before; a sequence keeps its value when a transaction is rolled back.
+const WRITE_SKEW: &str = "\
+\\set amount random(1, 1000000000)
+BEGIN ISOLATION LEVEL SERIALIZABLE;
+SELECT CASE WHEN pg_sequence_last_value(('last_' || :client_id)::regclass) = :amount THEN nextval('repeats') END,
+  setval(('last_' || :client_id)::regclass, :amount);
+SELECT COUNT(*) AS watching FROM watch WHERE is_on \\gset
+INSERT INTO seen VALUES (:watching);
+\\sleep 1 ms
+UPDATE watch SET is_on = NOT is_on OR :watching < 2 WHERE id = :client_id;
+COMMIT;
+";
+
+#[test]
+fn write_skew_is_refused_and_tried_again_with_the_same_values() {
+    let system = TestSystem::postgres("dyno_skew");
+    system.run("CREATE TABLE watch (id INTEGER PRIMARY KEY, is_on BOOLEAN NOT NULL)");
+    system.run("INSERT INTO watch SELECT n, true FROM generate_series(0, 3) AS n");
+    system.run("CREATE TABLE seen (watching INTEGER)");
+    system.run("CREATE SEQUENCE repeats");
+    (0..4).for_each(|client| system.run(&format!("CREATE SEQUENCE last_{client}")));
+    let folder = tempfile::tempdir().unwrap();
+    let script = own(folder.path(), "skew.sql", WRITE_SKEW);
+    let trial = system.trial(&*script, 4, 100);
+    assert_eq!(trial.tally.failed_transactions, 0);
+    let keys: Vec<&str> = trial.tally.errors.keys().map(|key| key.code.as_str()).collect();
+    assert_eq!(keys, ["40001"]);
+    let repeats = system.integer("SELECT pg_sequence_last_value('repeats'::regclass)");
+    assert!(repeats > 0);
+    // A COMMIT may be refused before the next try has begun, never the other way around.
+    assert_eq!(repeats as u64, trial.tally.retries());
+    assert_eq!(system.integer("SELECT COUNT(*) FROM seen"), 100);
+    assert!(system.integer("SELECT MIN(watching) FROM seen") >= 1, "nobody kept watch");
+    drop(system);
+    TestSystem::postgres_server().drop_database("dyno_skew");
+}
+
+#[test]
+fn a_deadlock_has_one_victim_which_is_tried_again_after_the_server_has_looked_for_it() {
+    let system = TestSystem::postgres("dyno_deadlock");
+    system.run("CREATE TABLE two (id INTEGER PRIMARY KEY, n INTEGER NOT NULL)");
+    system.run("INSERT INTO two VALUES (0, 0), (1, 0)");
+    let folder = tempfile::tempdir().unwrap();
+    let script = "BEGIN;\nUPDATE two SET n = n + 1 WHERE id = :client_id;\n\\sleep 100 ms\n\
+                  UPDATE two SET n = n + 1 WHERE id = 1 - :client_id;\nCOMMIT;\n";
+    let script = own(folder.path(), "deadlock.sql", script);
+    let trial = system.trial(&*script, 2, 2);
+    let keys: Vec<&str> = trial.tally.errors.keys().map(|key| key.code.as_str()).collect();
+    assert_eq!(keys, ["40P01"]);
+    assert_eq!((trial.tally.retries(), trial.tally.failed_transactions), (1, 0));
+    assert_eq!(system.integer("SELECT SUM(n) FROM two"), 4);
+    // That of `deadlock_timeout`, one second, is in the latency of both.
+    let latencies = &trial.tally.operations[0].succeeded;
+    assert!(latencies.percentiles_ns([0.0])[0] >= 1_000_000_000, "{latencies:?}");
+    drop(system);
+    TestSystem::postgres_server().drop_database("dyno_deadlock");
 }

@@ -50,7 +50,7 @@ enum Section {
     Cleanup,
 }
 
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 15] = [
     "set",
     "gset",
     "aset",
@@ -59,6 +59,9 @@ const COMMANDS: [&str; 12] = [
     "else",
     "endif",
     "sleep",
+    "startpipeline",
+    "syncpipeline",
+    "endpipeline",
     "transaction",
     "prepare",
     "verify",
@@ -95,7 +98,8 @@ impl<'a> Builder<'a> {
     fn command(&mut self, line: usize, word: &str, rest: &str) -> Result<(), Diagnostic> {
         let section = match word {
             "set" => return self.set(line, rest),
-            "gset" | "aset" | "if" | "elif" | "else" | "endif" | "sleep" => {
+            "gset" | "aset" | "if" | "elif" | "else" | "endif" | "sleep" | "startpipeline"
+            | "syncpipeline" | "endpipeline" => {
                 return self.step(line, word, rest);
             }
             "transaction" => return self.transaction(line, rest),
@@ -157,6 +161,7 @@ impl<'a> Builder<'a> {
         match word {
             "gset" | "aset" => body.receive(slots, &at, (word, rest)),
             "sleep" => body.sleep(slots, &at, rest),
+            "startpipeline" | "syncpipeline" | "endpipeline" => body.pipeline(&at, (word, rest)),
             _ => body.condition(slots, &at, (word, rest)),
         }
     }

@@ -34,9 +34,16 @@ pub(super) enum Step {
     },
     /// Goes on at this step.
     Jump(usize),
+    /// Statements from here on are not sent before the pipeline ends.
+    StartPipeline,
+    /// What follows in the pipeline is independent of what came before.
+    SyncPipeline,
+    EndPipeline,
     /// Waits for so many units.
     Sleep {
         place: String,
+        /// Its place among the waits of the transaction.
+        number: usize,
         count: Expression,
         unit_ns: i64,
     },
@@ -116,6 +123,15 @@ impl Transaction {
 }
 
 impl Transaction {
+    pub(super) fn has_pipelines(&self) -> bool {
+        self.steps.contains(&Step::StartPipeline)
+    }
+
+    /// How many waits it has.
+    pub(super) fn sleeps(&self) -> usize {
+        self.steps.iter().filter(|step| matches!(step, Step::Sleep { .. })).count()
+    }
+
     /// Whether a step keeps the result of this statement.
     pub(super) fn keeps_result_of(&self, statement: &Statement) -> bool {
         let mut kept = self.steps.iter().filter_map(|step| match step {

@@ -142,6 +142,15 @@ pub(super) enum Verb {
 }
 
 impl Verb {
+    /// Whether a transaction is open once such a statement has succeeded.
+    pub(super) fn leads(self, is_in_transaction: &mut bool) {
+        match self {
+            Self::Begin | Self::BeginAs => *is_in_transaction = true,
+            Self::Commit | Self::End | Self::Rollback => *is_in_transaction = false,
+            Self::Read | Self::Write | Self::Other => {}
+        }
+    }
+
     pub(super) fn kind(self) -> OperationKind {
         match self {
             Self::Read => OperationKind::Read,

@@ -80,13 +80,21 @@ pub(super) fn append_text(out: &mut Vec<u8>, text: &str) {
     out.push(0);
 }
 
-const SYNC: &[u8] = b"S\0\0\0\x04";
-/// Execute of the unnamed portal for all rows, and Sync.
-const EXECUTE: &[u8] = b"E\0\0\0\x09\0\0\0\0\0S\0\0\0\x04";
+/// Sync, after which the server tells that it is ready.
+pub(crate) const SYNC: &[u8] = b"S\0\0\0\x04";
+/// Execute of the unnamed portal for all rows.
+const EXECUTE: &[u8] = b"E\0\0\0\x09\0\0\0\0\0";
 
 /// Bind, Execute and Sync. All results come in text.
 #[inline]
 pub(crate) fn append_execute(out: &mut Vec<u8>, prepared: &Prepared, values: &[Value<'_>]) {
+    append_bound(out, prepared, values);
+    out.extend_from_slice(SYNC);
+}
+
+/// Bind and Execute.
+#[inline]
+pub(crate) fn append_bound(out: &mut Vec<u8>, prepared: &Prepared, values: &[Value<'_>]) {
     out.extend_from_slice(&prepared.parse);
     let start = start_message(out, b'B');
     out.extend_from_slice(&prepared.names);

@@ -14,7 +14,9 @@ mod server_error;
 mod startup;
 mod wire;
 
-pub(crate) use bind::{ParameterKind, Prepared, append_execute, append_parse, append_prepare};
+pub(crate) use bind::{
+    ParameterKind, Prepared, SYNC, append_bound, append_execute, append_parse, append_prepare,
+};
 pub(crate) use copy_text::{BadCell, append_row};
 pub(crate) use literal::{NoLiteral, append_filled};
 pub(crate) use reply::{Reply, ReplyProgress, Request, TransactionState};

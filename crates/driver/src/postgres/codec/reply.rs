@@ -143,13 +143,18 @@ impl Reply {
 
     /// Takes the end of such a conversation, with what has come behind it.
     pub(crate) fn settle(&mut self, ready: &[u8], rest: Vec<u8>) -> Result<(), Malformed> {
-        self.stage = Stage::Ended;
-        let step = self.ready(ready)?.unwrap_or(ReplyProgress::Done);
+        let step = self.note_ready(ready)?;
         if !rest.is_empty() {
             may_follow(&step, &rest)?;
         }
         self.kept = rest;
         Ok(())
+    }
+
+    /// Takes note of the end of one of several answers in such a conversation.
+    pub(crate) fn note_ready(&mut self, ready: &[u8]) -> Result<ReplyProgress, Malformed> {
+        self.stage = Stage::Ended;
+        Ok(self.ready(ready)?.unwrap_or(ReplyProgress::Done))
     }
 
     /// The memory for bytes that are kept.
