@@ -110,6 +110,8 @@ pub struct Dialect {
     pub explain: &'static str,
     /// Statements that run `{query}` and show its plan with what each step took; the first that a system knows.
     pub explain_analyze: &'static [&'static str],
+    /// A word that begins a line of a plan, and what a reader must know of such a plan.
+    pub plan_remark: Option<(&'static str, &'static str)>,
     /// Has the server work for `{rounds}` and sleep for `{seconds}`; `None` where that would be within dyno.
     pub work_and_sleep: Option<&'static str>,
     /// Asks for the number of a session; `None` where no session can end another's statement.
@@ -122,6 +124,8 @@ pub struct Dialect {
     /// Gathers statistics of `{table}`, and settles what a load leaves to be done; `None` where there is no such
     /// statement.
     pub analyze: Option<&'static str>,
+    /// A plainer one, for systems that take this SQL and not all of that statement.
+    pub analyze_alone: Option<&'static str>,
     /// Lets a session store texts unchanged, without converting or checking characters. Only for loading ASCII, which
     /// is the same in every character set.
     pub ascii_session: Option<&'static str>,
@@ -209,5 +213,12 @@ impl Dialect {
     /// The statement that gathers statistics of `table`, where there is one.
     pub fn analyze(&self, table: &str) -> Option<String> {
         self.analyze.map(|text| text.replace("{table}", table))
+    }
+
+    /// What to run in place of a statement of [`Dialect::analyze`] that a system refuses; `None` for any other statement.
+    pub fn analyze_instead(&self, statement: &str) -> Option<String> {
+        let (before, _) = self.analyze?.split_once("{table}")?;
+        let table = statement.strip_prefix(before)?;
+        self.analyze_alone.map(|text| text.replace("{table}", table))
     }
 }

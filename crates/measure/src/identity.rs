@@ -1,5 +1,7 @@
 //! Which system was measured, and how it was configured.
 
+use serde::{Deserialize, Serialize};
+
 /// The system under test, for the title of every view.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Identity {
@@ -13,6 +15,16 @@ pub struct Identity {
     pub settings: Vec<(String, String)>,
     /// What a reader must know of its settings, in sentences.
     pub remarks: Vec<String>,
+    /// Executions that are not like those after them; `None` where all are alike.
+    pub first_executions: Option<FirstExecutions>,
+}
+
+/// The first executions of each statement in each session, which take another way than those after them.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct FirstExecutions {
+    pub count: u64,
+    /// What is so of them, as a sentence without its end.
+    pub text: String,
 }
 
 impl Identity {

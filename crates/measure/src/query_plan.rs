@@ -8,6 +8,9 @@ pub struct QueryPlan {
     pub operation: String,
     /// Its rows, one a line, with tabs between cells.
     pub text: String,
+    /// What a reader must know of such a plan.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remark: Option<String>,
 }
 
 impl QueryPlan {
@@ -26,7 +29,11 @@ mod tests {
 
     #[test]
     fn plans_that_differ_in_numbers_alone_have_one_shape() {
-        let plan = |text: &str| QueryPlan { operation: "Q1".to_owned(), text: text.to_owned() };
+        let plan = |text: &str| QueryPlan {
+            operation: "Q1".to_owned(),
+            text: text.to_owned(),
+            remark: None,
+        };
         let one = plan("HashAgg_23\t4.00\n  TableReader_7");
         assert_eq!(one.shape(), plan("HashAgg_9\t12\nTableReader_11").shape());
         assert_ne!(one.shape(), plan("StreamAgg_23\t4.00\nTableReader_7").shape());

@@ -9,13 +9,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use driver::{Datum, Session};
+use driver::{Datum, Dialect, Session};
 use engine::{LocalBoxFuture, Stop, worker_pool};
 use measure::{ErrorClass, Failure};
 
-use crate::WorkloadContext;
 use crate::busy_sessions::BusySessions;
 use crate::loading::RetryPolicy;
+use crate::{LoadProgress, WorkloadContext};
 
 /// A failure that dyno itself reports: the data or the system does not fit the workload.
 pub(crate) fn unsuitable(message: impl Into<String>) -> Failure {
@@ -115,6 +115,32 @@ fn end_statements(context: &WorkloadContext<'_>, busy: &BusySessions) {
 pub(crate) async fn run_all(session: &mut Session, statements: &[String]) -> Result<(), Failure> {
     for statement in statements {
         session.run(statement).await.map_err(|failure| in_statement(failure, statement))?;
+    }
+    Ok(())
+}
+
+/// The same for statements with that of [`Dialect::analyze`]: a system that refuses it gets a plainer one, and a note tells so.
+pub(crate) async fn run_all_and_analyze(
+    session: &mut Session,
+    dialect: &Dialect,
+    progress: &LoadProgress,
+    statements: &[String],
+) -> Result<(), Failure> {
+    for statement in statements {
+        let Err(failure) = session.run(statement).await else { continue };
+        let instead = dialect.analyze_instead(statement);
+        let Some(instead) = instead.filter(|_| !failure.key.class.breaks_connection()) else {
+            return Err(in_statement(failure, statement));
+        };
+        let and = match session.run(&instead).await {
+            Ok(_) => format!("`{instead}` ran in its place"),
+            Err(other) if other.key.class.breaks_connection() => {
+                return Err(in_statement(other, &instead));
+            }
+            Err(other) => format!("nor `{instead}`: {}", other.message),
+        };
+        progress
+            .note(format!("the system does not take `{statement}` ({}); {and}", failure.message));
     }
     Ok(())
 }
@@ -299,5 +325,34 @@ mod tests {
             told.ends_with("main.absent (SQLITE_ERROR) (in `CREATE INDEX two ON absent (id)`)"),
             "{told}"
         );
+    }
+
+    #[test]
+    fn a_statement_for_statistics_that_a_system_refuses_is_a_note_and_a_plainer_one_runs() {
+        let system = TestSystem::postgres("dyno_analyze");
+        system.run("CREATE TABLE one AS SELECT 1 AS id");
+        let of = |analyze, analyze_alone| Dialect {
+            analyze: Some(analyze),
+            analyze_alone,
+            ..driver::postgres::DIALECT
+        };
+        let run = |dialect: Dialect| {
+            let (statement, progress) = (dialect.analyze("one").unwrap(), system.progress.clone());
+            let done = on_session(&system.context(), async move |session| {
+                run_all_and_analyze(session, &dialect, &progress, &[statement]).await
+            });
+            (done, system.progress.take_notes())
+        };
+        let (done, notes) = run(of("VACUUM (NONE_SUCH) {table}", Some("ANALYZE {table}")));
+        assert_eq!((done, notes.len()), (Ok(()), 1));
+        assert!(notes[0].ends_with("`ANALYZE one` ran in its place"), "{notes:?}");
+        assert_eq!(system.integer("SELECT COUNT(*) FROM pg_stats WHERE tablename = 'one'"), 1);
+        let (done, notes) = run(of("VACUUM (NONE_SUCH) {table}", Some("GATHER {table}")));
+        assert_eq!((done, notes.len()), (Ok(()), 1));
+        let (done, notes) = run(of("VACUUM {table}", Some("ANALYZE {table}")));
+        assert_eq!((done, notes), (Ok(()), Vec::new()));
+        assert!(run(of("VACUUM (NONE_SUCH) {table}", None)).0.is_err());
+        drop(system);
+        TestSystem::postgres_server().drop_database("dyno_analyze");
     }
 }

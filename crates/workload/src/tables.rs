@@ -9,7 +9,9 @@ use measure::Failure;
 
 use crate::WorkloadContext;
 use crate::created::CreatedDatabases;
-use crate::parallel::{as_text, columns, on_session, parallel_for, run_all, unsuitable};
+use crate::parallel::{
+    as_text, columns, on_session, parallel_for, run_all_and_analyze, unsuitable,
+};
 use crate::removal::drop_tables;
 
 /// A table by its name, and columns that only a table of the workload has.
@@ -127,11 +129,12 @@ pub(crate) fn finish(
     let statements = Arc::new(statements);
     let count = statements.len() as u64;
     context.progress.begin("making indexes and statistics", count);
-    let progress = context.progress.clone();
+    let (progress, dialect) = (context.progress.clone(), context.target.dialect());
     parallel_for(context, workers, count, move |session, job| {
         let (statements, progress) = (Arc::clone(&statements), progress.clone());
         Box::pin(async move {
-            run_all(session, &statements[job as usize]).await?;
+            let statements = &statements[job as usize];
+            run_all_and_analyze(session, dialect, &progress, statements).await?;
             progress.advance(1);
             Ok(())
         })

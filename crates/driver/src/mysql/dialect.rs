@@ -40,11 +40,13 @@ pub const DIALECT: Dialect = Dialect {
     explain: "EXPLAIN {query}",
     // MariaDB has the second.
     explain_analyze: &["EXPLAIN ANALYZE {query}", "ANALYZE {query}"],
+    plan_remark: None,
     work_and_sleep: Some("SELECT BENCHMARK({rounds}, CRC32('dyno')), SLEEP({seconds})"),
     session_number: Some("SELECT CONNECTION_ID()"),
     kill: "KILL {number}",
     number_after_load: None,
     analyze: Some("ANALYZE TABLE {table}"),
+    analyze_alone: None,
     // Where texts have no bytes in common with ASCII, the server has to convert them.
     ascii_session: Some(
         "SET character_set_client = IF(@@character_set_database IN ('ucs2', 'utf16', 'utf16le', 'utf32'), 'latin1', \

@@ -94,6 +94,7 @@ async fn ask(session: &mut Session) -> Result<Facts, Failure> {
         build: build_of(product, &variables, build.as_deref()),
         settings,
         remarks: Vec::new(),
+        first_executions: None,
     };
     Ok(Facts { identity, limits: limits(product, &variables, &uses) })
 }

@@ -34,6 +34,11 @@ pub const DIALECT: Dialect = Dialect {
     year_of: "EXTRACT(YEAR FROM {column})",
     explain: "EXPLAIN {query}",
     explain_analyze: &["EXPLAIN (ANALYZE, BUFFERS) {query}"],
+    plan_remark: Some((
+        "JIT:",
+        "the server compiles these queries (JIT), as their estimated cost is above jit_above_cost: compiling is part of \
+         their latency, and other estimates switch it",
+    )),
     work_and_sleep: Some(
         "SELECT (SELECT count(*) FROM generate_series(1, {rounds})), pg_sleep({seconds})",
     ),
@@ -45,6 +50,7 @@ pub const DIALECT: Dialect = Dialect {
     ),
     // Rows that are not frozen are written again by those who read them first.
     analyze: Some("VACUUM (FREEZE, ANALYZE) {table}"),
+    analyze_alone: Some("ANALYZE {table}"),
     ascii_session: None,
     enforce_foreign_keys: None,
     list_columns: "SELECT attname FROM pg_attribute WHERE attrelid = to_regclass('{table}') AND attnum > 0 \

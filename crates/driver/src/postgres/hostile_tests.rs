@@ -263,6 +263,44 @@ fn a_commit_that_the_server_rolls_back_is_a_failure() {
     assert!(answered("ROLLBACK", rolled_back).is_ok());
 }
 
+/// The answer with one row of one text.
+fn cell(text: &str) -> Vec<u8> {
+    let length = (text.len() as u32).to_be_bytes();
+    let row = message(b'D', &[&[0, 1][..], &length, text.as_bytes()].concat());
+    [&row_head()[..], &row, &done("SELECT 1"), READY].concat()
+}
+
+#[test]
+fn a_compatible_server_without_the_views_is_known_and_what_is_missing_is_told() {
+    let asked = Act::Receive(Framing::PostgresMessage);
+    let refused = |state: &str| [&error(b'E', "ERROR", state, "no such thing")[..], READY].concat();
+    let answers = [
+        cell("PostgreSQL 11.2-YB-2.19.3.0-b0 on x86_64-pc-linux-gnu"),
+        refused("42P01"),
+        cell("en_US.UTF-8"),
+        refused("42P01"),
+        refused("42501"),
+        refused("42883"),
+    ];
+    let mut acts = login();
+    acts.extend(answers.into_iter().flat_map(|answer| [asked.clone(), Send(answer)]));
+    acts.push(Wait);
+    let facts = at_peer(acts, PLAIN, async |mut session| {
+        let handle = session.stream.handle().clone();
+        super::probe::probe(&handle, &mut session, Duration::from_secs(5)).await
+    });
+    let facts = facts.unwrap();
+    assert_eq!(facts.identity.product, "YugabyteDB");
+    assert!(facts.limits.connections.is_none());
+    let [tested, missing @ ..] = &facts.identity.remarks[..] else { panic!("{facts:?}") };
+    assert!(tested.contains("not tested"), "{tested}");
+    let words = ["its settings", "its extensions", "whose service it is", "how many connections"];
+    assert_eq!(missing.len(), words.len(), "{missing:?}");
+    for (told, word) in missing.iter().zip(words) {
+        assert!(told.contains(word) && told.contains("no such thing"), "{told}");
+    }
+}
+
 #[test]
 fn a_session_that_the_server_has_ended_says_why() {
     let ended = error(b'E', "FATAL", "57P01", "terminating connection");
@@ -281,5 +319,4 @@ fn the_password_itself_is_sent_only_where_nobody_else_can_read_it() {
     assert!(peer(net::Endpoint::Tcp("127.0.0.1:5432".parse().unwrap())));
     assert!(peer(net::Endpoint::Unix("/run/s".into())));
     assert!(!peer(net::Endpoint::Tcp("10.0.0.1:5432".parse().unwrap())));
-    let _ = login();
 }

@@ -1,5 +1,13 @@
 //! What a reader must know of a server's settings, in sentences.
 
+use measure::FirstExecutions;
+
+use super::config::StatementProtocol;
+
+/// Executions that the server plans for their values before it compares them with a plan for all values. Source:
+/// PostgreSQL, `choose_custom_plan` in plancache.c.
+const CUSTOM_PLANS: u64 = 5;
+
 /// When a setting needs a sentence, and the sentence.
 struct Rule {
     setting: &'static str,
@@ -61,6 +69,20 @@ pub(super) fn remarks(settings: &[(String, String)]) -> Vec<String> {
         value.is_some_and(|(_, value)| (rule.is_so)(value))
     };
     RULES.iter().filter(holds).map(|rule| rule.sentence.to_owned()).collect()
+}
+
+/// What distinguishes the first executions of a statement in a session.
+pub(super) fn first_executions(
+    protocol: StatementProtocol,
+    settings: &[(String, String)],
+) -> Option<FirstExecutions> {
+    let is_auto = |(name, value): &(String, String)| name == "plan_cache_mode" && value == "auto";
+    (protocol == StatementProtocol::Named && settings.iter().any(is_auto)).then(|| FirstExecutions {
+        count: CUSTOM_PLANS,
+        text: "the server plans the first five executions of a statement anew in each session, and then may change its plan: a \
+               longer warm-up leaves them out; their part of the measured ones"
+            .to_owned(),
+    })
 }
 
 #[cfg(test)]

@@ -25,6 +25,7 @@ pub(crate) fn probe(session: &mut Session) -> Result<Facts, Failure> {
         storage: "SQLite file, WAL".into(),
         settings,
         remarks: Vec::new(),
+        first_executions: None,
     };
     Ok(Facts { identity, limits: ServerLimits::default() })
 }

@@ -25,11 +25,17 @@ pub(super) fn query_plans(
         for query in queries {
             let text = load.text(query, 0);
             let text = plan(session, dialect, load.settings.plans, &text).await?;
-            all.push(QueryPlan { operation: format!("Q{query}"), text });
+            let remark = remark(dialect, &text);
+            all.push(QueryPlan { operation: format!("Q{query}"), text, remark });
             progress.advance(1);
         }
         Ok(all)
     })
+}
+
+fn remark(dialect: &Dialect, plan: &str) -> Option<String> {
+    let (word, remark) = dialect.plan_remark?;
+    plan.lines().any(|line| line.trim_start().starts_with(word)).then(|| remark.to_owned())
 }
 
 /// The plan of a query, by the first statement that the system knows.

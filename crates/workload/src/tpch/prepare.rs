@@ -16,7 +16,7 @@ use crate::created::{CreatedDatabases, around};
 use crate::loading::{Batch, BatchWriter};
 use crate::parallel::{
     already_there, as_text, interrupted, matching, on_session, parallel_for, parallel_for_batches,
-    run_all, unsuitable, workers,
+    run_all, run_all_and_analyze, unsuitable, workers,
 };
 use crate::removal::{drop_tables, take_away};
 use crate::{LoadProgress, WorkloadContext, tables};
@@ -245,7 +245,7 @@ fn finish(
             for create in indexes {
                 run_all(session, &[create.clone(), mark(create)]).await?;
             }
-            run_all(session, analyze.as_slice()).await?;
+            run_all_and_analyze(session, dialect, &progress, analyze.as_slice()).await?;
             progress.advance(1);
             Ok(())
         })

@@ -21,7 +21,9 @@ use super::request::Request;
 use super::schema::KEY;
 use super::settings::Settings;
 use super::statements;
-use crate::parallel::{columns, interrupted, matching, on_session, run_all, unsuitable};
+use crate::parallel::{
+    columns, interrupted, matching, on_session, run_all, run_all_and_analyze, unsuitable,
+};
 use crate::removal::drop_tables;
 use crate::session::check_isolation;
 use crate::shared::SharedLoad;
@@ -147,7 +149,10 @@ impl Ycsb {
         }
         let analyze = context.target.dialect().analyze(&self.settings.table.name);
         context.progress.begin("making statistics", 0);
-        self.run(context, analyze.into_iter().collect())
+        let (progress, dialect) = (context.progress.clone(), context.target.dialect());
+        on_session(context, async move |session| {
+            run_all_and_analyze(session, dialect, &progress, analyze.as_slice()).await
+        })
     }
 
     /// What a load that has ended too early leaves.
