@@ -18,6 +18,7 @@ pub(crate) struct Need {
 
 pub(crate) const MARIADB: Need = Need { program: "mariadbd", package: "mariadb-server" };
 pub(crate) const POSTGRES: Need = Need { program: "pg_ctlcluster", package: "postgresql" };
+pub(crate) const PGBOUNCER: Need = Need { program: "pgbouncer", package: "pgbouncer" };
 pub(crate) const COMPILER: Need = Need { program: "cc", package: "gcc" };
 /// Any version: one that is too old for a build downloads a newer one as a module.
 pub(crate) const GO: Need = Need { program: "go", package: "golang-go" };
@@ -47,6 +48,11 @@ pub(crate) const QEMU: Need = Need { program: "qemu-riscv64-static", package: "q
 pub(crate) const CHROMIUM: Need = Need { program: "chromium", package: "chromium" };
 /// For the text of a report on paper.
 pub(crate) const PDFTOTEXT: Need = Need { program: "pdftotext", package: "poppler-utils" };
+
+/// What the tests need.
+pub(crate) const OF_TESTS: [Need; 13] = [
+    MARIADB, POSTGRES, PGBOUNCER, SYSBENCH, GO, IP, NFT, SSH, SSHD, CHROMIUM, PDFTOTEXT, PERF, PIP,
+];
 
 /// Other folders of programs: those of servers, and that of Go's own archive.
 const FOLDERS: [&str; 3] = ["/usr/sbin", "/usr/local/sbin", "/usr/local/go/bin"];

@@ -14,9 +14,6 @@ use system::{mariadb, postgres};
 
 use crate::go::{GO_MYSQL, GO_TPC, GO_YCSB};
 use crate::interrupt::Interrupt;
-use crate::needs::{
-    CHROMIUM, GO, IP, MARIADB, NFT, PDFTOTEXT, PERF, PIP, POSTGRES, SSH, SSHD, SYSBENCH,
-};
 use crate::{cluster, needs, readers, servers, shell, tidy};
 use emulated::Emulated;
 
@@ -52,9 +49,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         }
         bail!("on {}, this failed (see above): {}", target.name, failed.join(", "));
     }
-    let needs =
-        [MARIADB, POSTGRES, SYSBENCH, GO, IP, NFT, SSH, SSHD, CHROMIUM, PDFTOTEXT, PERF, PIP];
-    arguments.install.provide(&needs, &interrupt)?;
+    arguments.install.provide(&needs::OF_TESTS, &interrupt)?;
     let (failed, programs) = thread::scope(|scope| {
         let programs = scope.spawn(|| programs(&interrupt));
         let failed = prepare(&arguments.cargo_test, &interrupt);

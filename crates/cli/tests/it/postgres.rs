@@ -9,7 +9,7 @@ use crate::own_server::Background;
 use crate::sandbox::{Sandbox, report};
 
 /// Whether a process with the folder of the sandbox in its command line is left.
-fn is_something_left(sandbox: &Sandbox) -> bool {
+pub(crate) fn is_something_left(sandbox: &Sandbox) -> bool {
     let folder = sandbox.path().display().to_string();
     let found = Command::new("pgrep").args(["-f", &folder]).output().unwrap();
     !found.stdout.is_empty()
