@@ -10,6 +10,7 @@ mod level;
 mod run;
 mod schedule;
 mod spread;
+mod system_remarks;
 mod watched;
 
 use measure::{
@@ -95,7 +96,7 @@ pub fn check(measured: &Measured<'_>, summary: &Summary) -> Vec<Finding> {
     all.extend(counts::transactions(measured));
     all.extend(latency_limits(measured));
     all.extend(remarks(measured));
-    all.extend(system_remarks(measured));
+    all.extend(system_remarks::check(measured));
     all.extend(watched::check(measured));
     all
 }
@@ -154,14 +155,6 @@ fn remarks<'a>(measured: &'a Measured<'_>) -> impl Iterator<Item = Finding> + 'a
         .remarks
         .iter()
         .map(|remark| Finding::new(Code::WorkloadRemark).with("text", Value::Text(remark.clone())))
-}
-
-fn system_remarks<'a>(measured: &'a Measured<'_>) -> impl Iterator<Item = Finding> + 'a {
-    let text = |remark: &String| Value::Text(remark.clone());
-    measured
-        .system_remarks
-        .iter()
-        .map(move |it| Finding::new(Code::SystemRemark).with("text", text(it)))
 }
 
 fn damage(measured: &Measured<'_>) -> Option<Finding> {

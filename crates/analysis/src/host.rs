@@ -1,6 +1,8 @@
 //! Figures of a host over time: rates, means and peaks from readings of counters.
 
-use measure::{CpuTimes, Host, HostReading, Nanos, ProcessReading, Quantity, sum};
+use std::collections::BTreeSet;
+
+use measure::{CpuTimes, Host, HostReading, KindReading, Nanos, ProcessReading, Quantity, sum};
 
 use crate::figure::{Between, OverTime, metrics, over_time};
 
@@ -71,12 +73,23 @@ metrics! {
         |it| it.to.runnable.mean();
     Threads = "threads", "threads", Count, |it| Some(it.to.threads as f64);
     Memory = "memory_bytes", "memory", Bytes, |it| Some(it.to.rss_bytes as f64);
+    /// In the readings that have it.
+    Pss = "memory_pss_bytes", "memory, shared pages once (PSS)", Bytes,
+        |it| it.to.pss_bytes.map(|bytes| bytes as f64);
     ContextSwitches = "context_switches_per_s", "context switches", PerSecond,
         |it| it.rate(|at| at.context_switches);
     Read = "read_bytes_per_s", "read from disks", BytesPerSecond,
         |it| it.rate(|at| at.disk.map(|disk| disk.read_bytes));
     Written = "written_bytes_per_s", "written to disks", BytesPerSecond,
         |it| it.rate(|at| at.disk.map(|disk| disk.written_bytes));
+}
+
+metrics! {
+    KindFigure: OverTime<KindReading>;
+
+    Cpu = "cpu_busy_threads", "CPU threads busy", CpuThreads,
+        |it| Some(it.to.cpu_ns.checked_sub(it.from.cpu_ns)? as f64 / 1e9 / it.seconds);
+    Processes = "processes", "processes", Count, |it| Some(it.to.count as f64);
 }
 
 /// A value for the window between two readings.
@@ -165,6 +178,33 @@ impl ProcessFigure {
         }
         with_origin(sample_windows, self.metric().unit)
     }
+}
+
+impl KindFigure {
+    /// This figure of all processes of one kind that belong to process `number` of a host, over time.
+    pub fn of(self, host: &Host, number: usize, kind: &str) -> Vec<SampleWindow> {
+        let (get, memory_bytes) = (self.metric().get, host.memory_bytes);
+        let nothing = KindReading::default();
+        let of = |reading: &'_ HostReading| -> Option<KindReading> {
+            let is_it = |it: &&KindReading| it.process == number && it.kind == kind;
+            reading.kinds.iter().find(is_it).cloned()
+        };
+        let sample_windows = over_time(
+            (&host.readings, &host.joints_ns),
+            |reading| reading.at_ns,
+            |from, to, seconds| {
+                let (from, to) = (of(from).unwrap_or_else(|| nothing.clone()), of(to)?);
+                get(&Between { from: &from, to: &to, seconds, memory_bytes })
+            },
+        );
+        with_origin(sample_windows, self.metric().unit)
+    }
+}
+
+/// The kinds of processes that belong to a watched process, with its place, in alphabetical order.
+pub fn process_kinds(host: &Host) -> BTreeSet<(usize, &str)> {
+    let all = host.readings.iter().flat_map(|reading| &reading.kinds);
+    all.map(|it| (it.process, it.kind.as_str())).collect()
 }
 
 /// The same, with figures of CPU time marked as counted in ticks.

@@ -44,6 +44,7 @@ mod rounds;
 mod rules;
 mod scaling;
 mod seek;
+mod server_actions;
 mod servers;
 mod several;
 mod steady;
@@ -74,7 +75,10 @@ pub use finding::{Code, Finding, Severity, Subject, Value};
 pub use fisher::{Cases, fisher_exact};
 pub use generator::{GeneratorFigures, GeneratorSummary, WorkersSummary};
 pub use growth::{Growth, LoadLevel, growth};
-pub use host::{HostFigure, MeanPeak, ProcessFigure, SampleWindow, ValueOrigin, mean_peak, thin};
+pub use host::{
+    HostFigure, KindFigure, MeanPeak, ProcessFigure, SampleWindow, ValueOrigin, mean_peak,
+    process_kinds, thin,
+};
 pub(crate) use hot::{HotSpot, hottest};
 pub use latency::{Bounds, Latency};
 pub use levels::{Levels, Purchase, RunLevels, RunPurchase, TrialCost, TrialFigure};
@@ -97,6 +101,7 @@ pub use seek::{
     BoundShare, Capacity, CapacityBasis, JudgedProbe, NextProbe, Seek, SeekOutcome, Step,
     SystemState, assess, transactions_needed,
 };
+pub use server_actions::{ServerAction, server_actions};
 pub use servers::{KnownServers, cpu_of_server, known_servers};
 pub use several::corrected;
 pub use steady::{STEADY_INTERVALS_MIN, STEADY_LOOKS_GROWTH, Steady, steady};

@@ -1,9 +1,9 @@
 //! The input of summaries and checks: the measurements of one trial.
 
 use measure::{
-    Condition, DecidedEnds, Edges, Generator, GeneratorClock, GeneratorLoss, HostFacts,
-    LatencyHistogram, MemberExit, Nanos, Operation, Outage, Phase, QueryCounts, Rules, Tally,
-    TransactionCounts, TrialStatus, Watched,
+    Condition, DecidedEnds, Edges, FirstExecutions, Generator, GeneratorClock, GeneratorLoss,
+    HostFacts, LatencyHistogram, MemberExit, Nanos, Operation, Outage, Phase, QueryCounts,
+    QueryPlan, Rules, Tally, TransactionCounts, TrialStatus, Watched,
 };
 
 /// Start (inclusive) and end (exclusive) on the trial's clock.
@@ -45,6 +45,12 @@ pub struct Measured<'a> {
     pub statements: Option<CountedStatements>,
     /// What a reader must know of the system's settings.
     pub system_remarks: &'a [String],
+    /// Executions that are not like those after them; `None` where all are alike.
+    pub first_executions: Option<&'a FirstExecutions>,
+    /// Transactions of each operation that succeeded in the warm-up.
+    pub warm_up: &'a [u64],
+    /// The plans of the load's queries.
+    pub plans: &'a [QueryPlan],
     /// Transactions counted by dyno and by the server; `None` where the server counts statements or nothing.
     pub transactions: Option<TransactionCounts>,
     /// End of the load on the clock of the outages, ns.

@@ -124,6 +124,7 @@ impl<'a> Node<'a> {
             loopback: self.network(at_ns, |name| name == LOOPBACK),
             segments: self.segments(at_ns),
             processes: Vec::new(),
+            kinds: Vec::new(),
         }
     }
 

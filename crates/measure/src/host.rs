@@ -112,6 +112,21 @@ pub struct HostReading {
     pub segments: Option<SegmentCounters>,
     /// The watched processes in the order in which they were declared; `None` for one that has exited.
     pub processes: Vec<Option<ProcessReading>>,
+    /// The processes of servers that have one for each session, by their kinds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kinds: Vec<KindReading>,
+}
+
+/// The processes of one kind that belong to a server, such as those of its sessions.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KindReading {
+    /// The server's place among the watched processes.
+    pub process: usize,
+    pub kind: String,
+    /// How many there are.
+    pub count: u64,
+    /// CPU time, ns. That of a process that ended is counted up to the last reading at which it was there.
+    pub cpu_ns: Nanos,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -131,6 +146,10 @@ pub struct ProcessReading {
     pub context_switches: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk: Option<ProcessDisk>,
+    /// Memory of a server with several processes in which a page that some of them share counts once (PSS). Reading it
+    /// takes long, so that only some readings have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pss_bytes: Option<u64>,
 }
 
 impl ProcessReading {

@@ -44,10 +44,10 @@ pub use generator::{CpuSpan, Generator, GeneratorStall, WorkerCpu};
 pub use generator_facts::{ClockComparison, GeneratorClock, GeneratorLoss, HostFacts};
 pub use histogram::{LatencyHistogram, SIGNIFICANT_DIGITS};
 pub use host::{
-    CpuTimes, DiskCounters, HostReading, NetworkCounters, ProcessDisk, ProcessReading, Runnable,
-    SegmentCounters,
+    CpuTimes, DiskCounters, HostReading, KindReading, NetworkCounters, ProcessDisk, ProcessReading,
+    Runnable, SegmentCounters,
 };
-pub use identity::Identity;
+pub use identity::{FirstExecutions, Identity};
 pub use interval::{Interval, Phase};
 pub use loaded_rows::LoadedRows;
 pub use member_exit::MemberExit;
@@ -62,7 +62,7 @@ pub use seek::{BoundedFigure, ProbeFacts, SeekBound, SeekOver, SeekRange};
 pub use server_count::{ServerCount, TransactionCounts};
 pub use server_kind::{
     INSTANCE, MemberList, MetricFunction, MetricQuery, NoteWithout, Panel, PanelLine, Quantity,
-    RemarkTest, ServerKind, ServerRemark, SharedLoad,
+    RemarkTest, ServerKind, ServerMoment, ServerRemark, SharedLoad,
 };
 pub use status::TrialStatus;
 pub use stuck::StuckClients;

@@ -35,6 +35,17 @@ pub struct ServerKind {
     /// How many of its sessions wait at a time, on average, told apart by what they wait for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits: Vec<PanelLine>,
+    /// What its servers do from time to time, which plots over time mark.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub moments: Vec<ServerMoment>,
+}
+
+/// What a server does from time to time, and the counter that grows with it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ServerMoment {
+    /// One or two words, such as `checkpoint`.
+    pub text: String,
+    pub counter: MetricQuery,
 }
 
 /// A sentence on a server, for when its metrics say that it holds.

@@ -27,6 +27,8 @@ pub(crate) const PROCESSES_MAX: usize = 64;
 pub(crate) const TEXT_BYTES_MAX: usize = 256;
 /// More disks than this are not taken.
 const DISKS_MAX: usize = 4_096;
+/// More kinds of processes than this are not taken.
+const KINDS_MAX: usize = 1_024;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostWatchRequest {
@@ -142,6 +144,13 @@ pub(crate) fn reading(json: &[u8], processes: usize) -> anyhow::Result<HostReadi
     let reading: HostReading = serde_json::from_slice(json).context("a reading is wrong")?;
     if reading.processes.len() != processes {
         bail!("a reading has {} processes, not {processes}", reading.processes.len());
+    }
+    if reading.kinds.len() > KINDS_MAX
+        || reading.kinds.iter().any(|it| it.process >= processes || it.kind.len() > TEXT_BYTES_MAX)
+    {
+        bail!(
+            "a reading has more than {KINDS_MAX} kinds of processes, a long name, or one of no process"
+        );
     }
     let disks = reading.disk_busy_ns.iter().flatten();
     if disks.clone().count() > DISKS_MAX

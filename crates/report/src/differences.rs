@@ -36,6 +36,22 @@ pub(crate) fn of(columns: &[(&str, Facts)]) -> Vec<(String, Vec<String>)> {
     all.filter(|(_, values)| values.iter().any(|value| *value != values[0])).collect()
 }
 
+/// The setting of a system that says how its sessions are encrypted, and how its value begins where they are not.
+const ENCRYPTION: (&str, &str) = ("encryption", "none");
+
+/// What to know of facts that differ, where encryption is among them on one side only.
+pub(crate) fn encryption_note<'a>(
+    mut differing: impl Iterator<Item = (&'a str, &'a [String])>,
+) -> Option<String> {
+    let (_, values) = differing.find(|(name, _)| *name == ENCRYPTION.0)?;
+    let plain = values.iter().filter(|value| value.starts_with(ENCRYPTION.1)).count();
+    (plain > 0 && plain < values.len()).then(|| {
+        "Sessions are encrypted on one side only: TLS costs client and server CPU time with each statement, often more than \
+         what is compared. Set the same mode (ssl_mode) for all."
+            .to_owned()
+    })
+}
+
 /// What is known of a system; nothing of one that was not reached.
 pub(crate) fn facts(identity: &Identity) -> Facts {
     let own = [
@@ -47,4 +63,22 @@ pub(crate) fn facts(identity: &Identity) -> Facts {
     let own = own.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?.clone())));
     let settings = identity.settings.iter().cloned();
     own.chain(settings).filter(|(_, value)| !value.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn encryption_on_one_side_only_is_told_and_other_ciphers_are_not() {
+        let note = |name: &str, values: [&str; 2]| {
+            let values = values.map(str::to_owned);
+            encryption_note(std::iter::once((name, &values[..]))).is_some()
+        };
+        assert!(note("encryption", ["TLS 1.3, AES_256_GCM", "none"]));
+        assert!(note("encryption", ["none (unix socket)", "TLS 1.3, AES_256_GCM"]));
+        assert!(!note("encryption", ["TLS 1.3, AES_256_GCM", "TLS 1.2, AES_128_GCM"]));
+        assert!(!note("encryption", ["none (unix socket)", "none"]));
+        assert!(!note("connection", ["none", "TLS"]));
+    }
 }

@@ -3,6 +3,7 @@
 mod generators;
 mod points;
 pub(crate) mod probe;
+mod slices;
 pub(crate) mod titles;
 mod unit;
 mod validity;
@@ -12,7 +13,7 @@ use std::collections::BTreeSet;
 
 use analysis::{
     CountedStatements, DamagedFile, Estimate, Finding, JudgedProbe, Measured, Offered,
-    OperationSlice, RunFacts, Slice, Summary, Usage, Window, check, check_run, host_of_node,
+    OperationSlice, RunFacts, Summary, Usage, Window, check, check_run, host_of_node,
     over_repetitions, summarize_due,
 };
 use jiff::Timestamp;
@@ -22,12 +23,13 @@ use measure::{
 };
 use plan::{Arrivals, Rate};
 use record::{
-    Counted, CrossCheck, Damage, Identity, IntervalRecord, Run, RunStatus, TrialEnd, TrialRecord,
-    TrialStatus, VariantRecord, on_all_cores,
+    Counted, CrossCheck, Damage, Identity, Run, RunStatus, TrialEnd, TrialRecord, TrialStatus,
+    VariantRecord, on_all_cores,
 };
 
 use generators::{clients_left, parts, usage_of};
 use points::points;
+use slices::{operation_slices, slices, warm_up};
 
 pub(crate) use unit::Event;
 
@@ -302,6 +304,7 @@ impl<'a> Trial<'a> {
         let operations = 0..record.header.operations.len();
         let operation_slices: Vec<Vec<OperationSlice<'_>>> =
             operations.map(|at| operation_slices(record, at)).collect();
+        let warm_up = warm_up(record);
         let is_planned = end.is_some_and(|end| !end.turns.is_empty());
         let none = Edges::default();
         let on_time = LatencyHistogram::new();
@@ -326,6 +329,9 @@ impl<'a> Trial<'a> {
                 Some(CountedStatements { by_dyno: counted.by_dyno, by_server })
             }),
             system_remarks: &record.header.identity.remarks,
+            first_executions: record.header.identity.first_executions.as_ref(),
+            warm_up: &warm_up,
+            plans: &record.plans,
             transactions: cross_checked(end).and_then(|counted| counted.by_server.transactions()),
             load_end_ns: record.intervals.last().map_or(0, |interval| interval.end_ns),
             usage: usage(record, usable),
@@ -424,24 +430,6 @@ impl<'a> Trial<'a> {
     pub(crate) fn has_crashed(&self) -> bool {
         self.record.end.as_ref().is_some_and(|end| matches!(end.status, TrialStatus::Crashed(_)))
     }
-}
-
-fn slices(record: &TrialRecord) -> Vec<Slice> {
-    let slice = |interval: &IntervalRecord| Slice {
-        seconds: interval.seconds(),
-        transactions: interval.tally.transactions,
-        queries: interval.tally.queries.total(),
-        ended: interval.tally.transactions + interval.tally.failed_transactions,
-        busy_ns: interval.tally.busy_ns,
-        // Records without arrivals have zeros; a rate that falls to zero has them in some intervals only.
-        arrivals: (record.total.arrivals > 0).then_some(interval.tally.arrivals),
-    };
-    record.measured().map(slice).collect()
-}
-
-fn operation_slices(record: &TrialRecord, at: usize) -> Vec<OperationSlice<'_>> {
-    let of = record.measured().filter_map(|interval| interval.operation(at));
-    of.map(|(succeeded, latencies)| OperationSlice { succeeded, latencies }).collect()
 }
 
 fn window(record: &TrialRecord) -> Window {

@@ -299,7 +299,7 @@ fn words(code: Code) -> (&'static str, &'static str, &'static str) {
         Code::SystemRemark => (
             "The system's settings or its own work have a part in the figures",
             "the figures are as measured; compare them with those of a system that is set up and was used alike",
-            "{text}[: {count}][: {times} times][: {more}]",
+            "{text}[: {count}][: {times} times][: {more}][: {queries}][: up to {most}]",
         ),
         Code::Unfair => (
             "Uneven service between clients",

@@ -30,6 +30,7 @@ use crate::rounds;
 use crate::rules;
 use crate::scaling;
 use crate::seek;
+use crate::server_actions;
 use crate::tables::kind_name;
 use crate::turns;
 use crate::variance::{Variance, ratios};
@@ -341,6 +342,7 @@ pub(crate) fn figures(trial: &Trial<'_>) -> Value {
         "idle_round_trip_ns": end.and_then(|end| idle_round_trip(&end.idle_round_trips)),
         "outages": trial.outages().iter().map(outage).collect::<Vec<_>>(),
         "member_exits": member_exits::json(trial),
+        "server_actions": server_actions::json(trial),
         "cross_check": cross_check::json(trial),
         "why": crate::why::Answer::of(trial).map(|answer| answer.json()),
         "calls": crate::calls::json(trial),

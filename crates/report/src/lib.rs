@@ -55,6 +55,7 @@ mod scaling;
 mod schema;
 mod sections;
 mod seek;
+mod server_actions;
 mod settings;
 mod spans;
 mod statistics;

@@ -447,6 +447,7 @@ fn identity(system: usize) -> (&'static str, Identity, bool) {
         storage: storage.to_owned(),
         settings: vec![(setting.0.to_owned(), setting.1.to_owned())],
         remarks: Vec::new(),
+        first_executions: None,
     };
     match system {
         0 => ("sqlite", of("SQLite", "3.50.2", "file, WAL", ("synchronous", "NORMAL")), true),

@@ -260,6 +260,7 @@ impl Simulated {
             storage: "none, exact virtual time".to_owned(),
             settings,
             remarks: Vec::new(),
+            first_executions: None,
         }
     }
 }

@@ -14,6 +14,8 @@ mod kinds;
 mod left_out;
 pub(crate) mod panels;
 mod process;
+mod process_kinds;
+mod pss;
 mod server;
 mod sql_source;
 mod statement_counter;

@@ -11,7 +11,7 @@ use super::counters::version;
 use super::session::Session;
 use crate::Datum;
 
-/// A statement and the figures in its row.
+/// A statement and the figures in its row, or in each of several rows that begin with a text.
 struct Source {
     /// The view that it reads, for remarks.
     name: &'static str,
@@ -23,7 +23,7 @@ struct Source {
 }
 
 /// A figure: the name of its family, whether that is a `counter`, a `gauge` or the sum and count of a `summary`, and the
-/// rest of its name.
+/// rest of its name, in which the text before the numbers of a row stands for `$`.
 type Figure = (&'static str, &'static str, &'static str);
 
 const EVERY: (u32, u32) = (0, u32::MAX);
@@ -42,6 +42,12 @@ const SIZE: Source = Source {
         ("postgresql_shared_buffers_bytes", "gauge", ""),
     ],
 };
+
+/// What each kind of process has read from the operating system, and written to it.
+const IO: &[Figure] = &[
+    ("postgresql_io_read_bytes_total", "counter", "{by=\"$\"}"),
+    ("postgresql_io_written_bytes_total", "counter", "{by=\"$\"}"),
+];
 
 const SOURCES: &[Source] = &[
     Source {
@@ -114,6 +120,25 @@ const SOURCES: &[Source] = &[
             ("postgresql_pages_written_total", "counter", "{by=\"checkpointer\"}"),
             ("postgresql_pages_written_total", "counter", "{by=\"background writer\"}"),
         ],
+    },
+    // Up to 17 blocks are counted, and bytes from 18 on, where the log has rows of its own.
+    Source {
+        name: "pg_stat_io",
+        versions: (160_000, 180_000),
+        sql: "SELECT CASE backend_type WHEN 'client backend' THEN 'sessions' WHEN 'background worker' THEN 'parallel workers' \
+              ELSE backend_type END, COALESCE(SUM(reads * op_bytes), 0)::bigint, \
+              (COALESCE(SUM(writes * op_bytes), 0) + COALESCE(SUM(extends * op_bytes), 0))::bigint \
+              FROM pg_stat_io GROUP BY 1",
+        figures: IO,
+    },
+    Source {
+        name: "pg_stat_io",
+        versions: (180_000, u32::MAX),
+        sql: "SELECT CASE backend_type WHEN 'client backend' THEN 'sessions' WHEN 'background worker' THEN 'parallel workers' \
+              ELSE backend_type END, COALESCE(SUM(read_bytes), 0)::bigint, \
+              (COALESCE(SUM(write_bytes), 0) + COALESCE(SUM(extend_bytes), 0))::bigint \
+              FROM pg_stat_io WHERE object <> 'wal' GROUP BY 1",
+        figures: IO,
     },
     Source {
         name: "pg_stat_user_tables",
@@ -229,19 +254,24 @@ impl Figures {
             Ok(rows) => rows,
             Err(failure) => return self.refuse(source.name, failure).map(|()| lines),
         };
-        let row = rows.into_iter().next().unwrap_or_default();
         let mut family_before = "";
-        for ((family, kind, rest), value) in source.figures.iter().zip(row) {
-            let value = match value {
-                Datum::Int(value) => value.to_string(),
-                Datum::Float(value) => value.to_string(),
-                Datum::Null | Datum::Text(_) => continue,
-            };
-            if *family != family_before {
-                let _ = writeln!(lines, "# TYPE {family} {kind}");
+        for (at, (family, kind, rest)) in source.figures.iter().enumerate() {
+            for row in &rows {
+                let (text, values) = match row.split_first() {
+                    Some((Datum::Text(text), values)) => (text.as_str(), values),
+                    _ => ("", &row[..]),
+                };
+                let value = match values.get(at) {
+                    Some(Datum::Int(value)) => value.to_string(),
+                    Some(Datum::Float(value)) => value.to_string(),
+                    Some(Datum::Null | Datum::Text(_)) | None => continue,
+                };
+                if *family != family_before {
+                    let _ = writeln!(lines, "# TYPE {family} {kind}");
+                }
+                family_before = family;
+                let _ = writeln!(lines, "{family}{} {value}", rest.replace('$', text));
             }
-            family_before = family;
-            let _ = writeln!(lines, "{family}{rest} {value}");
         }
         Ok(lines)
     }

@@ -342,6 +342,10 @@ fn a_server_tells_its_figures_as_a_page() {
     let name = "dyno_figures";
     let target = own_database(name);
     let figures = ServerFigures::of(&target, 0, Duration::from_secs(10)).unwrap();
+    let version = on_sessions(target.clone(), async |session, _| {
+        integer(session, "SELECT current_setting('server_version_num')::int").await
+    });
+    let version = version.unwrap();
     let mut runtime = Runtime::new(Clock::monotonic()).unwrap();
     let handle = runtime.handle();
     let page = runtime.block_on(async move {
@@ -372,6 +376,13 @@ fn a_server_tells_its_figures_as_a_page() {
         "postgresql_active_sessions_sum{class=\"CPU\"} 0\n",
     ] {
         assert!(page.contains(line), "{line}: {page}");
+    }
+    for line in [
+        "# TYPE postgresql_io_read_bytes_total counter",
+        "postgresql_io_read_bytes_total{by=\"sessions\"} ",
+        "postgresql_io_written_bytes_total{by=\"checkpointer\"} ",
+    ] {
+        assert_eq!(page.matches(line).count(), usize::from(version >= 160_000), "{line}: {page}");
     }
     drop_database(name);
 }

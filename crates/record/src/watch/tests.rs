@@ -3,10 +3,10 @@
 use std::fs;
 
 use measure::{
-    Connections, CpuTimes, DiskCounters, MemberList, MetricFunction, MetricQuery, NetworkCounters,
-    NewSeries, NoteWithout, Panel, PanelLine, Process, ProcessDisk, ProcessReading, Quantity,
-    RemarkTest, Runnable, SegmentCounters, Series, ServerRemark, SharedLoad, Side, TcpCounters,
-    Watched,
+    Connections, CpuTimes, DiskCounters, KindReading, MemberList, MetricFunction, MetricQuery,
+    NetworkCounters, NewSeries, NoteWithout, Panel, PanelLine, Process, ProcessDisk,
+    ProcessReading, Quantity, RemarkTest, Runnable, SegmentCounters, Series, ServerMoment,
+    ServerRemark, SharedLoad, Side, TcpCounters, Watched,
 };
 
 use super::*;
@@ -62,8 +62,10 @@ fn reading(at_ns: u64) -> HostReading {
                 runnable: Runnable { looks: 10, sum: 25, max: 9 },
                 context_switches: Some(5),
                 disk: Some(ProcessDisk { read_bytes: 6, written_bytes: 7 }),
+                pss_bytes: Some(8),
             }),
         ],
+        kinds: vec![KindReading { process: 1, kind: "sessions".to_owned(), count: 2, cpu_ns: 3 }],
     }
 }
 
@@ -217,6 +219,10 @@ fn kinds_of_servers_are_read_back() {
         waits: vec![PanelLine {
             name: "lock".to_owned(),
             query: MetricQuery::new(MetricFunction::SumRate, "lock_seconds"),
+        }],
+        moments: vec![ServerMoment {
+            text: "pause".to_owned(),
+            counter: MetricQuery::new(MetricFunction::Rate, "pauses_total"),
         }],
     };
     let mut writer = WatchWriter::create(folder.path()).unwrap();

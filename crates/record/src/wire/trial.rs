@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 use measure::{
-    Ceiling, Condition, DecidedEnds, FailureExamples, MemberExit, Operation, Outage, Phase,
-    QueryPlan, TimedTurn, Why,
+    Ceiling, Condition, DecidedEnds, FailureExamples, FirstExecutions, MemberExit, Operation,
+    Outage, Phase, QueryPlan, TimedTurn, Why,
 };
 use serde::{Deserialize, Serialize};
 
@@ -70,6 +70,8 @@ struct SystemFile {
     settings: Vec<SettingFile>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     remarks: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    first_executions: Option<FirstExecutions>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -154,7 +156,8 @@ impl From<&TrialRecord> for TrialFile {
 }
 
 fn system_file(header: &TrialHeader) -> SystemFile {
-    let Identity { product, version, build, storage, settings, remarks } = header.identity.clone();
+    let Identity { product, version, build, storage, settings, remarks, first_executions } =
+        header.identity.clone();
     let settings = settings.into_iter().map(|(name, value)| SettingFile { name, value }).collect();
     let is_embedded = header.is_embedded;
     SystemFile {
@@ -167,6 +170,7 @@ fn system_file(header: &TrialHeader) -> SystemFile {
         is_embedded,
         settings,
         remarks,
+        first_executions,
     }
 }
 
@@ -235,6 +239,7 @@ impl TrialFile {
                 storage: self.system.storage,
                 settings,
                 remarks: self.system.remarks,
+                first_executions: self.system.first_executions,
             },
             is_embedded: self.system.is_embedded,
             workload: self.workload,

@@ -71,6 +71,7 @@ fn trial_header(index: usize) -> TrialHeader {
             storage: "InnoDB".to_owned(),
             settings: vec![("innodb_flush_log_at_trx_commit".to_owned(), "1".to_owned())],
             remarks: Vec::new(),
+            first_executions: None,
         },
         is_embedded: false,
         workload: WorkloadRecord {

@@ -180,6 +180,7 @@ mod tests {
                 let of = |(query, text): (&str, &str)| QueryPlan {
                     operation: query.to_owned(),
                     text: text.to_owned(),
+                    remark: None,
                 };
                 trial.plans = [("Q2", "read 1 row"), ("Q3", plan)].map(of).to_vec();
                 run.trials.push(trial);

@@ -7,7 +7,7 @@ use record::{IntervalRecord, add_counts};
 use crate::digest::Trial;
 use crate::number::count;
 use crate::svg::{Axis, Chart, Mark, Series, Shade, ShadeKind, Size, Width};
-use crate::{generators, member_exits, spans, turns};
+use crate::{generators, member_exits, server_actions, spans, turns};
 
 /// The size of a plot over time.
 const HALF_ROW: Size = Size { width: Width::Half, height: 240.0 };
@@ -37,7 +37,9 @@ impl<'d, 'a> Frame<'d, 'a> {
     pub(crate) fn chart(&self, what: &str, y: Axis, series: Vec<Series>) -> Chart {
         let mut moments = member_exits::moments(self.trial, self.end);
         moments.extend(generators::moments(self.trial, self.end));
-        let told: String = moments.iter().map(|moment| format!(" {}.", moment.note)).collect();
+        let mut told: String = moments.iter().map(|moment| format!(" {}.", moment.note)).collect();
+        moments.extend(server_actions::moments(self.trial, self.end));
+        told.push_str(&server_actions::counts(self.trial, self.end));
         Chart {
             title: format!("{}: {what}", self.trial.name()),
             subtitle: subtitle(self.trial),

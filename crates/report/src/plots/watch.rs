@@ -1,6 +1,8 @@
 //! The plots of hosts over the time of one trial, on the time axis of its throughput.
 
-use analysis::{ConnectionFigure, HostFigure, ProcessFigure, SampleWindow, thin};
+use analysis::{
+    ConnectionFigure, HostFigure, KindFigure, ProcessFigure, SampleWindow, process_kinds, thin,
+};
 use measure::{Host, Side};
 
 use crate::panels::DrawnPanel;
@@ -70,6 +72,7 @@ fn segments(frame: &Frame<'_, '_>) -> Option<Chart> {
 fn of_host(frame: &Frame<'_, '_>, host: &Host) -> Vec<Chart> {
     [
         processes(frame, host),
+        kinds(frame, host),
         cpu(frame, host),
         runnable(frame, host),
         switches(frame, host),
@@ -191,6 +194,16 @@ fn processes(frame: &Frame<'_, '_>, host: &Host) -> Option<Chart> {
         lines.push(Line::of(host, "all programs", HostFigure::CpuBusy));
     }
     chart(frame, &of("CPU by process", host), "CPU threads", lines, threads)
+}
+
+/// The CPU of servers that have a process for each session, by kinds of their processes.
+fn kinds(frame: &Frame<'_, '_>, host: &Host) -> Option<Chart> {
+    let line = |(number, kind): (usize, &str)| {
+        let server = host.processes.get(number).map_or("", |process| process.name.as_str());
+        Line::new(format!("{server}, {kind}"), KindFigure::Cpu.of(host, number, kind))
+    };
+    let lines = process_kinds(host).into_iter().map(line).collect();
+    chart(frame, &of("CPU by kind of process", host), "CPU threads", lines, 0.0)
 }
 
 fn each_process(host: &Host, figure: ProcessFigure) -> Vec<Line> {

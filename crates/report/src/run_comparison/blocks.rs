@@ -7,6 +7,7 @@ use super::damaged::is_counted;
 use super::sides::{Matched, RunPoint, SIDES};
 use super::{Row, RunComparison};
 use crate::conclusion::{self, Conclusion};
+use crate::differences::encryption_note;
 use crate::document::{Block, Card, Content, Document, Fold, Head, Section, Weight};
 use crate::figure::Figure;
 use crate::noise_floor;
@@ -153,7 +154,9 @@ fn differences(compared: &RunComparison<'_, '_>) -> Section<'static> {
     let nothing = "Nothing that dyno recorded differs besides.".to_owned();
     let nothing = table.is_empty().then_some(nothing);
     let section = Section::new("differences", "What differs besides");
-    section.table(Weight::Report, table).facts(Weight::Report, nothing)
+    let facts = compared.differences.iter().map(|it| (it.fact.as_str(), &it.values[..]));
+    let notes = nothing.into_iter().chain(encryption_note(facts));
+    section.table(Weight::Report, table).facts(Weight::Report, notes)
 }
 
 fn verdicts(compared: &RunComparison<'_, '_>) -> Section<'static> {

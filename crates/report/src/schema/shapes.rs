@@ -187,6 +187,7 @@ const TRIAL: &[Field] = &[
     ("idle_round_trip_ns", "idle_round_trip|null", "round trips without load"),
     ("outages", "[outage]", "times without a server"),
     ("member_exits", "[any]", "servers of a cluster that exited"),
+    ("server_actions", "[any]", "what servers did from time to time, such as checkpoints"),
     ("cross_check", "any|null", "statements by dyno's count and the server's"),
     ("why", "any|null", "the experiment for what holds the system back"),
     ("calls", "any|null", "calls of an RPC service"),

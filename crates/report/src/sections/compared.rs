@@ -1,21 +1,27 @@
 //! Variants side by side: a plot of ratios with their intervals, and the same figures as tables.
 
 use crate::comparison::{Group, NOTE};
-use crate::differences;
+use crate::differences::{self, Facts};
 use crate::document::{Section, Weight};
 use crate::plots::compared;
 use crate::reading::Reading;
-use crate::table::Table;
 use crate::variance::ratios;
 
 pub(super) fn section<'d>(reading: &'d Reading<'d>) -> Section<'d> {
     let mut section = Section::new("compared", "Variants compared");
     for group in reading.groups() {
-        section = section.captioned(Weight::Page, &group.caption(), group.forest()).captioned(
-            Weight::Summary,
-            "What distinguishes the variants",
-            differences(&group),
-        );
+        let columns = columns(&group);
+        let differing = differences::of(&columns);
+        let differing = differing.iter().map(|(name, values)| (name.as_str(), &values[..]));
+        let note = differences::encryption_note(differing);
+        section = section
+            .captioned(Weight::Page, &group.caption(), group.forest())
+            .captioned(
+                Weight::Summary,
+                "What distinguishes the variants",
+                differences::table(&columns),
+            )
+            .facts(Weight::Summary, note);
     }
     section
 }
@@ -36,15 +42,13 @@ pub(super) fn in_full<'d>(reading: &'d Reading<'d>) -> Section<'d> {
     section.note(NOTE)
 }
 
-/// The facts of the variants' identities that are not the same for all of them: a row for each, a column for each
-/// variant.
-fn differences(group: &Group<'_, '_>) -> Table {
+/// The facts of the identity of each variant.
+fn columns<'a>(group: &'a Group<'_, '_>) -> Vec<(&'a str, Facts)> {
     let systems = group.digest().systems();
     let facts = |name: &str| {
         let system = group.points(name).first().map(|point| point.system);
         let known = systems.iter().find(|(name, _)| Some(*name) == system);
         known.map_or(Vec::new(), |(_, identity)| differences::facts(identity))
     };
-    let columns: Vec<_> = group.names.iter().map(|name| (*name, facts(name))).collect();
-    differences::table(&columns)
+    group.names.iter().map(|name| (*name, facts(name))).collect()
 }

@@ -8,7 +8,7 @@ use crate::plots::over_time;
 use crate::table::Table;
 use crate::{
     conclusion, confidence, cross_check, failures, finding, generators, member_exits, messages,
-    operations, panels, rules, spans, tables, turns, watch,
+    operations, panels, rules, server_actions, spans, tables, turns, watch,
 };
 
 pub(super) fn part<'d>(digest: &'d Digest<'_>, at: usize) -> TrialPart<'d> {
@@ -94,6 +94,7 @@ fn events<'d>(trial: &Trial<'_>) -> Vec<Block<'d>> {
     let (outages, caption) = spans::outages(trial);
     all.extend(table(caption, outages));
     all.extend(table("Servers that exited", member_exits::table(trial)));
+    all.extend(long("What servers did", server_actions::table(trial)));
     let (stalls, caption) = spans::stalls(trial);
     all.extend(table(caption, stalls));
     all.extend(table("Conditions on the data", rules::condition_table(trial, false)));

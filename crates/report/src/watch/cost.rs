@@ -12,6 +12,8 @@ use crate::table::Table;
 pub(crate) enum Subject {
     Host,
     Process,
+    /// All processes of one kind that belong to a server.
+    ProcessKind,
     Connections,
     Server,
 }
@@ -21,6 +23,7 @@ impl Subject {
         match self {
             Self::Host => "host",
             Self::Process => "process",
+            Self::ProcessKind => "process-kind",
             Self::Connections => "connections",
             Self::Server => "server",
         }

@@ -1,7 +1,8 @@
 //! All watched figures of a trial in one list, from which tables and files for programs are made.
 
 use analysis::{
-    ConnectionFigure, CostFigure, HostFigure, Metric, ProcessFigure, SampleWindow, ValueOrigin,
+    ConnectionFigure, CostFigure, HostFigure, KindFigure, Metric, ProcessFigure, SampleWindow,
+    ValueOrigin, process_kinds,
 };
 use measure::{Host, Quantity};
 
@@ -52,10 +53,19 @@ pub(crate) fn of_host(host: &Host) -> impl Iterator<Item = Line> {
             Line { part: process.name.clone(), ..line }
         })
     });
+    let kinds = process_kinds(host).into_iter().flat_map(move |(number, kind)| {
+        KindFigure::ALL.iter().map(move |figure| {
+            let sample_windows = figure.of(host, number, kind);
+            let line =
+                Line::new(Subject::ProcessKind, &host.name, &figure.metric(), sample_windows);
+            let server = host.processes.get(number).map_or("", |process| process.name.as_str());
+            Line { part: format!("{server}, {kind}"), ..line }
+        })
+    });
     let whole = HostFigure::ALL
         .iter()
         .map(|figure| Line::new(Subject::Host, &host.name, &figure.metric(), figure.of(host)));
-    processes.chain(whole)
+    processes.chain(kinds).chain(whole)
 }
 
 /// dyno's connections to the system.

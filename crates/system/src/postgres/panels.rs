@@ -3,7 +3,7 @@
 
 use measure::MetricFunction::{CountRate, Gauge, Mean, Rate};
 use measure::Quantity::{Bytes, BytesPerSecond, Count, Part, PerSecond};
-use measure::{MetricQuery, Panel, RemarkTest, ServerKind, ServerRemark};
+use measure::{MetricQuery, Panel, RemarkTest, ServerKind, ServerMoment, ServerRemark};
 
 use crate::watch::panels::{any, line, marks, panel};
 
@@ -19,6 +19,7 @@ pub(crate) fn server_kinds() -> Vec<ServerKind> {
         panels: panels(),
         remarks: remarks(),
         waits: vec![line("", MetricQuery::new(Mean, ACTIVE).by("class").without("class", "CPU"))],
+        moments: moments(),
         ..ServerKind::default()
     }]
 }
@@ -39,6 +40,16 @@ fn panels() -> Vec<Panel> {
         panel("sessions", Count, one(Gauge, "postgresql_sessions")),
         panel("rows", PerSecond, any(Rate, "postgresql_rows_total", "what")),
         panel("pages found in the cache", Part, one(Mean, "postgresql_cache_hits")),
+        panel(
+            "read by kind of process",
+            BytesPerSecond,
+            any(Rate, "postgresql_io_read_bytes_total", "by"),
+        ),
+        panel(
+            "written by kind of process",
+            BytesPerSecond,
+            any(Rate, "postgresql_io_written_bytes_total", "by"),
+        ),
         panel("write-ahead log", BytesPerSecond, one(Rate, "postgresql_wal_bytes_total")),
         panel(
             "write-ahead log of a transaction",
@@ -64,10 +75,25 @@ fn panels() -> Vec<Panel> {
     ]
 }
 
+fn counter(family: &str, label: &str, value: &str) -> MetricQuery {
+    MetricQuery::new(Rate, family).with(label, value)
+}
+
+/// What the plots over time mark. A checkpoint is counted when it begins, a table of autovacuum when it is done.
+fn moments() -> Vec<ServerMoment> {
+    let moment = |text: &str, counter| ServerMoment { text: text.to_owned(), counter };
+    let checkpoints = "postgresql_checkpoints_total";
+    let autovacuum = "postgresql_autovacuum_total";
+    vec![
+        moment("timed checkpoint", counter(checkpoints, "why", "timed")),
+        moment("requested checkpoint", counter(checkpoints, "why", "requested")),
+        moment("autovacuum", counter(autovacuum, "what", "vacuum")),
+        moment("autoanalyze", counter(autovacuum, "what", "analyze")),
+    ]
+}
+
 fn remarks() -> Vec<ServerRemark> {
     let gauge = |family: &str| MetricQuery::new(Gauge, family);
-    let counter =
-        |family: &str, label: &str, value: &str| MetricQuery::new(Rate, family).with(label, value);
     let remark = |text: &str, test| ServerRemark { text: text.to_owned(), test };
     vec![
         remark(

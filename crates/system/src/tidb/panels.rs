@@ -67,6 +67,7 @@ fn tidb() -> ServerKind {
             line("back-off:", MetricQuery::new(SumRate, BACK_OFF).by("type")),
             line("a timestamp of PD", MetricQuery::new(SumRate, TIMESTAMP)),
         ],
+        moments: Vec::new(),
     }
 }
 

@@ -6,7 +6,9 @@ use std::fs;
 use measure::{Nanos, Process, ProcessDisk, ProcessReading, Runnable, Side};
 use procfs::process::Stat;
 
-use super::process::{Switches, disk, is_runnable, times_scheduled};
+use super::process::{SumOverIds, disk, is_runnable, times_scheduled};
+use super::process_kinds::Kinds;
+use super::pss::Pss;
 
 /// A process may end while the others are read: then they are read again, so often at most.
 const TRIES: usize = 3;
@@ -15,7 +17,9 @@ const TRIES: usize = 3;
 #[derive(Debug)]
 pub(super) struct Family {
     pid: u32,
-    switches: Switches,
+    switches: SumOverIds,
+    kinds: Kinds,
+    pss: Pss,
     /// The highest CPU times so far, in ticks: a process that is ending may be missed for a moment.
     user: u64,
     system: u64,
@@ -43,7 +47,9 @@ impl Family {
         let is_head = process.side == Side::Server && has_sessions(process.pid);
         is_head.then(|| Self {
             pid: process.pid,
-            switches: Switches::default(),
+            switches: SumOverIds::default(),
+            kinds: Kinds::default(),
+            pss: Pss::default(),
             user: 0,
             system: 0,
         })
@@ -75,6 +81,7 @@ impl Family {
             let text = fs::read_to_string(format!("/proc/{pid}/schedstat")).ok()?;
             Some((*pid, times_scheduled(&text)?))
         });
+        self.kinds.read(self.pid, &living);
         let context_switches = self.switches.take_in(switches.collect());
         let threads = std::iter::once(&head).chain(&living).map(|stat| stat.num_threads);
         Some(ProcessReading {
@@ -85,7 +92,12 @@ impl Family {
             runnable: Runnable::default(),
             context_switches,
             disk: disks(&pids),
+            pss_bytes: self.pss.read(&pids),
         })
+    }
+
+    pub(super) fn kinds(&self) -> impl Iterator<Item = (&'static str, u64, u64)> {
+        self.kinds.all()
     }
 
     /// The server's line and those of its processes, at times between which no process has ended.

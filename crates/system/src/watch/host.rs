@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use anyhow::Context;
 use measure::{
-    CpuTimes, DiskCounters, Host, HostReading, Nanos, NetworkCounters, Process, SegmentCounters,
+    CpuTimes, DiskCounters, Host, HostReading, KindReading, Nanos, NetworkCounters, Process,
+    SegmentCounters,
 };
 use procfs::{Current, CurrentSI, KernelStats, Meminfo};
 
@@ -78,6 +79,7 @@ impl HostWatch {
         let memory = Meminfo::current().ok();
         let (network, loopback) = self.network();
         let (disk, disk_busy_ns) = self.disks().unzip();
+        let processes = self.processes.iter_mut().map(|it| it.read(self.ns_per_tick)).collect();
         Ok(HostReading {
             at_ns,
             cpu: self.cpu(&stats.total),
@@ -91,8 +93,24 @@ impl HostWatch {
             network,
             loopback,
             segments: segments(),
-            processes: self.processes.iter_mut().map(|it| it.read(self.ns_per_tick)).collect(),
+            processes,
+            kinds: self.kinds(),
         })
+    }
+
+    /// The kinds of processes of each server that has several.
+    fn kinds(&self) -> Vec<KindReading> {
+        let of = |(process, watch): (usize, &ProcessWatch)| {
+            let ns_per_tick = self.ns_per_tick;
+            let kinds = watch.kinds().map(move |(kind, count, ticks)| KindReading {
+                process,
+                kind: kind.to_owned(),
+                count,
+                cpu_ns: ticks.saturating_mul(ns_per_tick),
+            });
+            kinds.collect::<Vec<_>>()
+        };
+        self.processes.iter().enumerate().flat_map(of).collect()
     }
 
     /// The time of user programs includes that of guests. Source: proc_stat(5).

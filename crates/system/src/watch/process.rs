@@ -22,17 +22,17 @@ pub(super) struct ProcessWatch {
     folder: Option<procfs::process::Process>,
     tasks: PathBuf,
     runnable: Runnable,
-    switches: Switches,
+    switches: SumOverIds,
     /// The processes that it has started for its sessions, if it does that.
     family: Option<Family>,
 }
 
-/// Context switches of a process. The kernel counts them for each thread, and drops the count when the thread ends.
+/// A count that the kernel keeps for each thread or process, and drops when it ends.
 #[derive(Debug, Default)]
-pub(super) struct Switches {
-    total: u64,
-    /// The count of each thread at the last reading.
-    by_thread: HashMap<u32, u64>,
+pub(super) struct SumOverIds {
+    pub(super) total: u64,
+    /// The count of each at the last reading.
+    by_id: HashMap<u32, u64>,
 }
 
 impl ProcessWatch {
@@ -45,7 +45,7 @@ impl ProcessWatch {
             folder,
             tasks,
             runnable: Runnable::default(),
-            switches: Switches::default(),
+            switches: SumOverIds::default(),
             family,
         }
     }
@@ -93,7 +93,13 @@ impl ProcessWatch {
             runnable: std::mem::take(&mut self.runnable),
             context_switches: switches,
             disk,
+            pss_bytes: None,
         })
+    }
+
+    /// Its processes by their kinds, at the last reading: how many there are, and their CPU time in ticks.
+    pub(super) fn kinds(&self) -> impl Iterator<Item = (&'static str, u64, u64)> {
+        self.family.iter().flat_map(Family::kinds)
     }
 }
 
@@ -103,9 +109,9 @@ pub(super) fn disk(folder: &procfs::process::Process) -> Option<ProcessDisk> {
     Some(ProcessDisk { read_bytes: io.read_bytes, written_bytes: io.write_bytes })
 }
 
-impl Switches {
-    /// Adds the counts of all threads since the last reading, and returns the total; `None` when the kernel does not
-    /// count them, or there are too many threads.
+impl SumOverIds {
+    /// Adds the context switches of all threads since the last reading, and returns the total; `None` when the kernel does
+    /// not count them, or there are too many threads.
     fn read(&mut self, tasks: &Path) -> Option<u64> {
         let threads: Vec<_> = fs::read_dir(tasks).ok()?.flatten().collect();
         if threads.len() > SWITCH_THREADS_MAX {
@@ -119,14 +125,14 @@ impl Switches {
         self.take_in(counts.collect())
     }
 
-    pub(super) fn take_in(&mut self, by_thread: HashMap<u32, u64>) -> Option<u64> {
-        for (thread, count) in &by_thread {
-            let before = self.by_thread.get(thread).copied().unwrap_or(0);
+    pub(super) fn take_in(&mut self, by_id: HashMap<u32, u64>) -> Option<u64> {
+        for (thread, count) in &by_id {
+            let before = self.by_id.get(thread).copied().unwrap_or(0);
             // A lower count belongs to a new thread with the id of one that ended.
             self.total += if *count < before { *count } else { count - before };
         }
-        self.by_thread = by_thread;
-        (!self.by_thread.is_empty()).then_some(self.total)
+        self.by_id = by_id;
+        (!self.by_id.is_empty()).then_some(self.total)
     }
 }
 
@@ -156,7 +162,7 @@ mod tests {
 
     #[test]
     fn context_switches_of_ended_and_new_threads_are_counted_once() {
-        let mut switches = Switches::default();
+        let mut switches = SumOverIds::default();
         assert_eq!(switches.take_in(HashMap::from([(1, 10), (2, 5)])), Some(15));
         assert_eq!(switches.take_in(HashMap::from([(1, 12), (2, 5)])), Some(17));
         // Thread 2 has ended, thread 3 is new, and a new thread has the id of thread 1.
