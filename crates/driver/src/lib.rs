@@ -50,7 +50,7 @@ pub use running::Running;
 pub use server_figures::ServerFigures;
 pub use session::Session;
 pub use ssl_options::{CertificateCheck, Encryption, SslMode, SslOptions, Tls};
-pub use statement::{Answer, PipelineStep, Statement};
+pub use statement::{Answer, PipelineStep, Statement, Unprepared};
 pub use target::Target;
 pub use timeouts::Timeouts;
 pub use url_parts::{Host, HostError};

@@ -3,7 +3,9 @@
 use measure::{ErrorClass, Failure, Traffic};
 
 use crate::running::Running;
-use crate::{Datum, Loader, PipelineStep, Rows, Statement, Value, mysql, postgres, sqlite};
+use crate::{
+    Datum, Loader, PipelineStep, Rows, Statement, Unprepared, Value, mysql, postgres, sqlite,
+};
 
 #[derive(Debug)]
 pub struct Session(pub(crate) Connection);
@@ -23,20 +25,45 @@ impl Session {
     /// # Errors
     /// The server's error, or the end of the connection.
     pub async fn prepare(&mut self, sql: &str) -> Result<Statement, Failure> {
-        self.prepare_pieces(&sql.split('?').collect::<Vec<_>>()).await
-    }
-
-    /// The same for a statement in pieces, between which its parameters are: each system marks them in its own way.
-    ///
-    /// # Errors
-    /// The server's error, or the end of the connection.
-    pub async fn prepare_pieces(&mut self, pieces: &[&str]) -> Result<Statement, Failure> {
         let index = match &mut self.0 {
-            Connection::MySql(session) => session.prepare(&pieces.join("?")).await?,
-            Connection::Postgres(session) => session.prepare(pieces).await?,
-            Connection::Sqlite(session) => session.prepare(&pieces.join("?"))?,
+            Connection::MySql(session) => session.prepare(sql).await?,
+            Connection::Postgres(session) => session.prepare(&pieces(sql)).await?,
+            Connection::Sqlite(session) => session.prepare(sql)?,
         };
         Ok(Statement { index })
+    }
+
+    /// The same for several statements, in one exchange with the server where its protocol has that.
+    ///
+    /// # Errors
+    /// The first statement that was refused, or the end of the connection.
+    pub async fn prepare_all<S: AsRef<str>>(
+        &mut self,
+        statements: &[S],
+    ) -> Result<Vec<Statement>, Unprepared> {
+        let statements: Vec<_> =
+            statements.iter().map(|statement| pieces(statement.as_ref())).collect();
+        self.prepare_all_pieces(&statements).await
+    }
+
+    /// The same for statements in pieces, between which their parameters are: each system marks them in its own way.
+    ///
+    /// # Errors
+    /// The first statement that was refused, or the end of the connection.
+    pub async fn prepare_all_pieces(
+        &mut self,
+        statements: &[Vec<&str>],
+    ) -> Result<Vec<Statement>, Unprepared> {
+        if let Connection::Postgres(session) = &mut self.0 {
+            let indexes = session.prepare_all(statements).await?;
+            return Ok(indexes.map(|index| Statement { index }).collect());
+        }
+        let mut prepared = Vec::with_capacity(statements.len());
+        for (index, pieces) in statements.iter().enumerate() {
+            let statement = self.prepare(&pieces.join("?")).await;
+            prepared.push(statement.map_err(|failure| Unprepared { index, failure })?);
+        }
+        Ok(prepared)
     }
 
     /// The names of the columns that a statement in such pieces returns, without running it. Not for the load path.
@@ -211,4 +238,9 @@ impl Session {
             Connection::Sqlite(session) => drop(session),
         }
     }
+}
+
+/// A statement between its parameters.
+fn pieces(sql: &str) -> Vec<&str> {
+    sql.split('?').collect()
 }

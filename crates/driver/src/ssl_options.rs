@@ -217,7 +217,8 @@ impl SslOptions {
         // When only one of the two is named, that file holds both, as with MySQL's clients.
         let files = self.cert.as_deref().or(self.key.as_deref());
         let files = files.zip(self.key.as_deref().or(self.cert.as_deref()));
-        let pems = files.map(|(cert, key)| Ok([read(cert)?, read(key)?])).transpose()?;
+        let pems =
+            files.map(|(cert, key)| Ok::<_, Failure>([read(cert)?, read(key)?])).transpose()?;
         Ok(TlsMaterial {
             check,
             authorities,

@@ -1,11 +1,34 @@
 //! Prepared statements and the answers to statements.
 
+use measure::Failure;
+
 use crate::Value;
 
 /// A prepared statement, for the session that prepared it.
 #[derive(Clone, Debug)]
 pub struct Statement {
     pub(crate) index: usize,
+}
+
+/// The first of several statements that could not be prepared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unprepared {
+    /// Its place among them.
+    pub index: usize,
+    pub failure: Failure,
+}
+
+impl Unprepared {
+    /// The same with so many more before it.
+    pub(crate) fn behind(self, more: usize) -> Self {
+        Self { index: self.index + more, ..self }
+    }
+}
+
+impl From<Unprepared> for Failure {
+    fn from(unprepared: Unprepared) -> Self {
+        unprepared.failure
+    }
 }
 
 /// The result of a statement, without its rows.

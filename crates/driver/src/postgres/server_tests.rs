@@ -90,6 +90,57 @@ fn statements_have_the_same_answers_in_every_protocol() {
 }
 
 #[test]
+fn statements_that_are_prepared_together_are_those_that_were_given() {
+    for protocol in ["named", "unnamed", "text"] {
+        let seen = on_sessions(target(&format!("ps={protocol}")), async |session, _| {
+            // More than one request has room for.
+            let texts: Vec<String> =
+                (0..2_000).map(|number| format!("SELECT {number} + ?::int")).collect();
+            let statements = session.prepare_all(&texts).await?;
+            assert_eq!(statements.len(), texts.len());
+            for number in [0, 1, 999, 1_999] {
+                session.fetch(&statements[number], &[Value::Int(5)]).await?;
+                assert_eq!(session.fetched().int(0, 0), Some(number as i64 + 5));
+            }
+            assert_eq!(session.prepare_all::<&str>(&[]).await?.len(), 0);
+            Ok(())
+        });
+        assert_eq!(seen, Ok(()), "{protocol}");
+    }
+}
+
+#[test]
+fn of_statements_that_are_prepared_together_the_one_that_is_refused_is_named() {
+    for protocol in ["named", "unnamed"] {
+        let told = on_sessions(target(&format!("ps={protocol}")), async |session, _| {
+            let ok = ["SELECT 1", "SELECT ?::int"];
+            session.prepare_all(&ok).await?;
+            let mut texts = vec!["SELECT 2"; 3_000];
+            let mut told = Vec::new();
+            // The first, one in the middle of the second request, and the last.
+            for wrong in [0, 1_700, 2_999] {
+                texts[wrong] = "SELECT ? FROM absent";
+                let refused = session.prepare_all(&texts).await.unwrap_err();
+                assert_eq!(refused.index, wrong);
+                assert_eq!(refused.failure.key.code, "42P01");
+                told.push(refused.failure.message.to_string());
+                texts[wrong] = "SELECT 2";
+            }
+            // The session goes on, and the names of its statements are its own.
+            let statements = session.prepare_all(&["SELECT ?::int", "SELECT 7"]).await?;
+            session.fetch(&statements[0], &[Value::Int(6)]).await?;
+            assert_eq!(session.fetched().int(0, 0), Some(6));
+            session.fetch(&statements[1], &[]).await?;
+            assert_eq!(session.fetched().int(0, 0), Some(7));
+            Ok(told)
+        });
+        for told in told.unwrap() {
+            assert!(told.ends_with("(in `SELECT $1 FROM absent`)"), "{told}");
+        }
+    }
+}
+
+#[test]
 fn rows_that_are_copied_arrive_as_they_were_given() {
     let texts = ["plain", "tab\tand\nline\r", "back\\slash", "\\.", "\\N", "", "é\u{1}"];
     let read = on_sessions(target(""), async move |session, _| {

@@ -349,7 +349,13 @@ impl Session {
 
     #[cold]
     pub(super) fn refused(&self, error: &ServerError) -> Failure {
-        let mut text = format!("{}: {}", self.peer.address.name, error.text());
+        self.refused_at(error, "")
+    }
+
+    /// The same with the place of the error, which goes before the remedy.
+    #[cold]
+    pub(super) fn refused_at(&self, error: &ServerError, place: &str) -> Failure {
+        let mut text = format!("{}: {}{place}", self.peer.address.name, error.text());
         if let Some(remedy) = error.remedy() {
             text.push_str("; ");
             text.push_str(remedy);

@@ -1,6 +1,6 @@
 //! A session with the statements of all transactions made ready.
 
-use driver::{Dialect, Session, Statement as Prepared};
+use driver::{Dialect, Session, Statement as Prepared, Unprepared};
 use engine::ClientHandle;
 use measure::{ErrorClass, Failure};
 
@@ -29,40 +29,48 @@ pub(super) async fn connect(
 ) -> Result<(Session, Vec<ReadyTransaction>), Failure> {
     let dialect = connector.target.dialect();
     let mut session = connector.open(handle).await?;
+    if let Some(transaction) = transactions.iter().find(|it| it.has_pipelines())
+        && !session.has_pipelines()
+    {
+        return Err(no_pipelines(transaction));
+    }
+    let on_server: Vec<&Statement> = transactions
+        .iter()
+        .flat_map(|it| it.statements.iter().filter(|one| text(it, one, dialect).is_none()))
+        .collect();
+    let pieces: Vec<_> = on_server.iter().map(|statement| statement.text.pieces()).collect();
+    let prepared = session.prepare_all_pieces(&pieces).await.map_err(|refused| {
+        let Unprepared { index, failure } = refused;
+        at_place(on_server[index], failure)
+    })?;
+    let mut prepared = prepared.into_iter();
     let mut ready = Vec::new();
     for transaction in transactions {
-        if transaction.has_pipelines() && !session.has_pipelines() {
-            return Err(no_pipelines(transaction));
-        }
+        let statements = transaction.statements.iter().filter_map(|statement| {
+            match text(transaction, statement, dialect) {
+                Some(text) => Some(SessionStatement::Text(text)),
+                None => prepared.next().map(SessionStatement::Prepared),
+            }
+        });
+        let statements = statements.collect();
         let receivers = receivers(&mut session, transaction).await?;
-        let mut statements = Vec::new();
-        for statement in &transaction.statements {
-            let one = make_ready(&mut session, transaction, statement, dialect).await;
-            statements.push(one.map_err(|failure| at_place(statement, failure))?);
-        }
         ready.push(ReadyTransaction { statements, receivers });
     }
     Ok((session, ready))
 }
 
-async fn make_ready(
-    session: &mut Session,
-    transaction: &Transaction,
-    statement: &Statement,
-    dialect: &Dialect,
-) -> Result<SessionStatement, Failure> {
+/// What is sent for a statement that is not prepared; `None` for one that is.
+fn text(transaction: &Transaction, statement: &Statement, dialect: &Dialect) -> Option<String> {
     let is_plain = statement.parameters.is_empty() && !transaction.keeps_result_of(statement);
-    Ok(match statement.verb {
-        Verb::Begin if transaction.writes() => {
-            SessionStatement::Text(dialect.begin_write.to_owned())
-        }
-        Verb::Begin => SessionStatement::Text(dialect.begin_read.to_owned()),
-        Verb::End => SessionStatement::Text("COMMIT".to_owned()),
+    match statement.verb {
+        Verb::Begin if transaction.writes() => Some(dialect.begin_write.to_owned()),
+        Verb::Begin => Some(dialect.begin_read.to_owned()),
+        Verb::End => Some("COMMIT".to_owned()),
         Verb::BeginAs | Verb::Commit | Verb::Rollback | Verb::Other if is_plain => {
-            SessionStatement::Text(statement.text.marked())
+            Some(statement.text.marked())
         }
-        _ => SessionStatement::Prepared(session.prepare_pieces(&statement.text.pieces()).await?),
-    })
+        _ => None,
+    }
 }
 
 #[cold]

@@ -101,17 +101,20 @@ impl Connection {
         let dialect = plan.connector.target.dialect();
         let mut session = plan.connector.open(handle).await?;
         let tables = settings.tables;
-        let mut statements = vec![None; Query::COUNT * tables as usize];
+        let (mut places, mut texts) = (Vec::new(), Vec::new());
         for &query in plan.steps.iter().flat_map(ScriptStep::queries) {
             for table in 1..=tables {
-                let sql = if query == Query::Insert && plan.omits_id {
+                places.push(index(query, table, tables));
+                texts.push(if query == Query::Insert && plan.omits_id {
                     format!("INSERT INTO sbtest{table} (k, c, pad) VALUES (?, ?, ?)")
                 } else {
                     query.sql(table)
-                };
-                let statement = session.prepare(&sql).await?;
-                statements[index(query, table, tables)] = Some(statement);
+                });
             }
+        }
+        let mut statements = vec![None; Query::COUNT * tables as usize];
+        for (place, statement) in places.into_iter().zip(session.prepare_all(&texts).await?) {
+            statements[place] = Some(statement);
         }
         let begin = match plan.bracket {
             TransactionFrame::Writing => dialect.begin_write,

@@ -327,19 +327,19 @@ impl Statements {
     /// # Errors
     /// The server's error.
     pub(super) async fn prepare(session: &mut Session, dialect: &Dialect) -> Result<Self, Failure> {
-        let mut fixed = Vec::with_capacity(Query::ALL.len());
-        for query in Query::ALL {
-            fixed.push(session.prepare(&query.sql(dialect)).await?);
+        let mut texts: Vec<String> = Query::ALL.iter().map(|query| query.sql(dialect)).collect();
+        for query in LineQuery::ALL {
+            let taken = (1..=LINES_MAX).filter(|lines| query.takes(*lines));
+            texts.extend(taken.map(|lines| query.sql(lines, dialect)));
         }
+        let mut fixed = session.prepare_all(&texts).await?;
+        let mut of_lines = fixed.split_off(Query::ALL.len()).into_iter();
         let mut by_lines = Vec::with_capacity(LineQuery::ALL.len() * LINES_MAX);
         for query in LineQuery::ALL {
-            for lines in 1..=LINES_MAX {
-                by_lines.push(if query.takes(lines) {
-                    session.prepare(&query.sql(lines, dialect)).await?
-                } else {
-                    fixed[0].clone()
-                });
-            }
+            by_lines.extend((1..=LINES_MAX).map(|lines| {
+                let own = query.takes(lines).then(|| of_lines.next()).flatten();
+                own.unwrap_or_else(|| fixed[0].clone())
+            }));
         }
         Ok(Self { fixed, by_lines })
     }

@@ -74,17 +74,18 @@ impl Statements {
         session: &mut Session,
         settings: &Settings,
     ) -> Result<Self, Failure> {
+        let needed = OperationChoice::ALL.into_iter().filter(|act| is_needed(*act, settings));
+        let (acts, texts): (Vec<_>, Vec<_>) = needed
+            .flat_map(|act| texts(act, settings).into_iter().map(move |text| (act, text)))
+            .unzip();
         let mut all = Self { read: vec![], update: vec![], scan: vec![], insert: vec![] };
-        for act in OperationChoice::ALL.into_iter().filter(|act| is_needed(*act, settings)) {
-            for text in texts(act, settings) {
-                let statement = session.prepare(&text).await?;
-                match act {
-                    OperationChoice::Read => all.read.push(statement),
-                    OperationChoice::Update => all.update.push(statement),
-                    OperationChoice::Scan => all.scan.push(statement),
-                    OperationChoice::Insert => all.insert.push(statement),
-                    OperationChoice::ReadModifyWrite => {}
-                }
+        for (act, statement) in acts.into_iter().zip(session.prepare_all(&texts).await?) {
+            match act {
+                OperationChoice::Read => all.read.push(statement),
+                OperationChoice::Update => all.update.push(statement),
+                OperationChoice::Scan => all.scan.push(statement),
+                OperationChoice::Insert => all.insert.push(statement),
+                OperationChoice::ReadModifyWrite => {}
             }
         }
         Ok(all)

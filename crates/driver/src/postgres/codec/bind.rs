@@ -56,13 +56,17 @@ pub(crate) struct Prepared {
     pub(crate) kinds: Vec<ParameterKind>,
 }
 
-/// Parse and, to learn the parameters' types, Describe and Sync. An empty name is that of the unnamed statement.
+/// Parse and, to learn the parameters' types, Describe. An empty name is that of the unnamed statement.
 pub(crate) fn append_prepare(out: &mut Vec<u8>, name: &str, sql: &str) {
     append_parse(out, name, sql);
     let start = start_message(out, b'D');
     out.push(b'S');
     append_text(out, name);
     finish_message(out, start);
+}
+
+/// The end of a request, up to which the server skips after an error.
+pub(crate) fn append_sync(out: &mut Vec<u8>) {
     out.extend_from_slice(SYNC);
 }
 
