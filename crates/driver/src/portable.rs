@@ -46,6 +46,7 @@ pub struct PortableService {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 enum PortableEncryption {
     Never,
+    WhenRefused(PortableTls),
     WhenOffered(PortableTls),
     Always(PortableTls),
 }
@@ -66,6 +67,9 @@ impl PortableTarget {
     ) -> (Self, Secrets) {
         let (encryption, tls) = match encryption {
             Encryption::Never => (PortableEncryption::Never, None),
+            Encryption::WhenRefused(tls) => {
+                (PortableEncryption::WhenRefused(PortableTls::of(tls)), Some(tls))
+            }
             Encryption::WhenOffered(tls) => {
                 (PortableEncryption::WhenOffered(PortableTls::of(tls)), Some(tls))
             }
@@ -85,6 +89,7 @@ impl PortableTarget {
         let tls = |portable: &PortableTls| portable.tls(secrets);
         let encryption = match &self.encryption {
             PortableEncryption::Never => Encryption::Never,
+            PortableEncryption::WhenRefused(portable) => Encryption::WhenRefused(tls(portable)?),
             PortableEncryption::WhenOffered(portable) => Encryption::WhenOffered(tls(portable)?),
             PortableEncryption::Always(portable) => Encryption::Always(tls(portable)?),
         };

@@ -19,6 +19,8 @@ use crate::tls_material::TlsMaterial;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SslMode {
     Disabled,
+    /// Encrypted over TCP when the server refuses a connection that is not. Only PostgreSQL's clients have it.
+    Allowed,
     /// Encrypted over TCP when the server offers it; the server's certificate is not checked.
     #[default]
     Preferred,
@@ -31,7 +33,7 @@ pub enum SslMode {
 }
 
 impl SslMode {
-    /// Every mode, in order.
+    /// Every mode of MySQL's clients, in order.
     pub const ALL: [Self; 5] =
         [Self::Disabled, Self::Preferred, Self::Required, Self::VerifyCa, Self::VerifyIdentity];
 
@@ -39,9 +41,15 @@ impl SslMode {
     pub const ALLOWED: &'static str =
         "allowed are DISABLED, PREFERRED, REQUIRED, VERIFY_CA and VERIFY_IDENTITY";
 
+    /// Whether there is no connection without encryption.
+    pub(crate) fn is_always(self) -> bool {
+        !matches!(self, Self::Disabled | Self::Allowed | Self::Preferred)
+    }
+
     pub fn name(self) -> &'static str {
         match self {
             Self::Disabled => "DISABLED",
+            Self::Allowed => "ALLOWED",
             Self::Preferred => "PREFERRED",
             Self::Required => "REQUIRED",
             Self::VerifyCa => "VERIFY_CA",
@@ -150,6 +158,8 @@ impl Tls {
 pub enum Encryption {
     #[default]
     Never,
+    /// Over TCP, if the server refuses a login without it.
+    WhenRefused(Tls),
     /// Over TCP, if the server offers it.
     WhenOffered(Tls),
     /// Encryption is required: without it there is no connection.
@@ -169,7 +179,7 @@ impl SslOptions {
     }
 
     /// The mode in effect: with an authority but no mode, the certificate is checked, as with MySQL's clients.
-    fn effective_mode(&self) -> SslMode {
+    pub(crate) fn effective_mode(&self) -> SslMode {
         let unsaid = if self.ca.is_some() { SslMode::VerifyCa } else { SslMode::default() };
         self.mode.unwrap_or(unsaid)
     }
@@ -178,6 +188,7 @@ impl SslOptions {
         let mode = self.effective_mode();
         Ok(match mode {
             SslMode::Disabled => Encryption::Never,
+            SslMode::Allowed => Encryption::WhenRefused(self.tls(mode, words)?),
             SslMode::Preferred => Encryption::WhenOffered(self.tls(mode, words)?),
             _ => Encryption::Always(self.tls(mode, words)?),
         })

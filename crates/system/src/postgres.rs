@@ -41,11 +41,12 @@ const CREATE_DATABASE: Flag = flag(
 const MODE: Named = named(
     SSL_MODE,
     "prefer",
-    "disable, prefer, require, verify-ca or verify-full: whether connections are encrypted, and how the server's \
+    "disable, allow, prefer, require, verify-ca or verify-full: whether connections are encrypted, and how the server's \
      certificate is verified",
 );
-const MODES: [(&str, Option<SslMode>); 5] = [
+const MODES: [(&str, Option<SslMode>); 6] = [
     ("disable", Some(SslMode::Disabled)),
+    ("allow", Some(SslMode::Allowed)),
     ("prefer", Some(SslMode::Preferred)),
     ("require", Some(SslMode::Required)),
     ("verify-ca", Some(SslMode::VerifyCa)),

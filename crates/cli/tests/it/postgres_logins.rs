@@ -136,6 +136,7 @@ fn every_sslmode_does_what_libpq_says_with_and_without_tls() {
         ("127.0.0.1", "sslmode=disable", Ok("none")),
         ("127.0.0.1", "", Ok("TLSv1.3")),
         ("127.0.0.1", "sslmode=prefer", Ok("TLSv1.3")),
+        ("127.0.0.1", "sslmode=allow", Ok("none")),
         ("127.0.0.1", "sslmode=require", Ok("TLSv1.3")),
         ("127.0.0.1", "sslmode=require&sslrootcert=@other-ca", Err("no trusted authority")),
         ("127.0.0.1", "sslmode=verify-ca&sslrootcert=@ca", Ok("TLSv1.3")),
@@ -164,6 +165,7 @@ fn every_sslmode_does_what_libpq_says_with_and_without_tls() {
     for (options, is_refused) in [
         ("sslmode=disable", false),
         ("", false),
+        ("sslmode=allow", false),
         ("sslmode=require", true),
         ("sslmode=verify-ca&sslrootcert=@ca", true),
         ("sslmode=verify-full&sslrootcert=@ca", true),
@@ -176,6 +178,26 @@ fn every_sslmode_does_what_libpq_says_with_and_without_tls() {
                 assert!(is_refused && told.contains("does not offer it"), "{options}: {told}");
             }
         }
+    }
+}
+
+#[test]
+fn what_a_server_refuses_without_tls_is_tried_with_it_where_that_is_allowed() {
+    let (with, without) = (Server::start(true), Server::start(false));
+    let allow = "sslmode=allow";
+    assert_eq!(with.version(&with.url("encrypted:e", "127.0.0.1", allow)).unwrap(), "TLSv1.3");
+    let client = "sslmode=allow&sslcert=@client&sslkey=@client-key";
+    assert_eq!(with.version(&with.url("by_cert", "127.0.0.1", client)).unwrap(), "TLSv1.3");
+    // Both attempts are told of: the password is wrong in both, and the rules differ.
+    for (server, login, told) in [
+        (&with, "by_scram:no", ["password authentication failed", ""]),
+        (&with, "encrypted:no", ["no encryption", "with TLS: 127.0.0.1"]),
+        (&without, "encrypted:e", ["no encryption", "does not offer it"]),
+    ] {
+        let failure = server.version(&server.url(login, "127.0.0.1", allow)).unwrap_err();
+        let text = failure.to_string();
+        assert!(told.iter().all(|part| text.contains(part)), "{login}: {text}");
+        assert!(failure.key.code.starts_with("28"), "{failure:?}");
     }
 }
 

@@ -20,7 +20,8 @@ impl Session {
     ) -> Result<(), Failure> {
         let is_offered = greeting.capabilities & capability::TLS != 0;
         let tls = match &config.encryption {
-            Encryption::Never => return Ok(()),
+            // MySQL's clients have no mode that encrypts only after a refusal.
+            Encryption::Never | Encryption::WhenRefused(_) => return Ok(()),
             // A unix socket cannot be read by others, so MySQL's clients do not encrypt there either.
             Encryption::WhenOffered(_) if self.peer.is_on_unix_socket() || !is_offered => {
                 return Ok(());

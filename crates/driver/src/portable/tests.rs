@@ -60,6 +60,21 @@ fn a_target_is_the_same_on_another_machine_and_its_secrets_are_apart() {
 }
 
 #[test]
+fn every_mode_of_postgresql_is_the_same_on_another_machine() {
+    for mode in ["disable", "allow", "prefer", "require"] {
+        let url = format!("postgres://me:{SECRET}@127.0.0.1/test?sslmode={mode}&ps=text");
+        let url = crate::postgres::Url::parse(&url).unwrap();
+        let target = Target::postgres(url.resolve(&LoginSources::default()).unwrap());
+        let (portable, secrets) = target.portable().unwrap();
+        let (read, _) = through_bytes(&portable);
+        assert_eq!(read, portable, "{mode}");
+        assert_eq!(read.encryption == PortableEncryption::Never, mode == "disable");
+        let again = read.target(&secrets).unwrap();
+        assert_eq!(again.portable().unwrap(), (portable, secrets), "{mode}");
+    }
+}
+
+#[test]
 fn a_service_is_the_same_on_another_machine() {
     let folder = tempfile::tempdir().unwrap();
     let ssl = write_certificate(folder.path());

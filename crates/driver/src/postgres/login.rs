@@ -1,9 +1,11 @@
 //! The conversation that opens a connection.
 
+use std::cell::Cell;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use measure::{ErrorClass, Failure, Traffic};
-use net::{Handle, Stream, Timeout};
+use net::{Endpoint, Handle, Stream, Timeout};
 use ring::rand::{SecureRandom as _, SystemRandom};
 use zeroize::{Zeroize as _, Zeroizing};
 
@@ -18,6 +20,7 @@ use super::session::Session;
 use crate::Address;
 use crate::asked::Asked;
 use crate::opening::ConnectOptions;
+use crate::ssl_options::Encryption;
 
 const SCRAM: &str = "SCRAM-SHA-256";
 const SCRAM_PLUS: &str = "SCRAM-SHA-256-PLUS";
@@ -42,6 +45,27 @@ impl Session {
     }
 
     async fn open(handle: &Handle, config: &Config, address: &Address) -> Result<Self, Failure> {
+        let is_refused = Cell::new(false);
+        let open = async |encryption: &Encryption| {
+            Self::open_with(handle, config, (address, encryption), &is_refused).await
+        };
+        let opened = open(&config.encryption).await;
+        match (opened, &config.encryption, &address.endpoint) {
+            (Err(refusal), Encryption::WhenRefused(tls), Endpoint::Tcp(_)) if is_refused.get() => {
+                let encrypted = open(&Encryption::Always(tls.clone())).await;
+                encrypted.map_err(|failure| without_and_with_tls(refusal, &failure))
+            }
+            (opened, ..) => opened,
+        }
+    }
+
+    /// Opens a session with this encryption; `is_refused` tells whether the server refused the login.
+    async fn open_with(
+        handle: &Handle,
+        config: &Config,
+        (address, encryption): (&Address, &Encryption),
+        is_refused: &Cell<bool>,
+    ) -> Result<Self, Failure> {
         let connected = Stream::connect(handle, &address.endpoint).await;
         let stream = connected.map_err(|error| address.unreachable(&error))?;
         let mut session = Self {
@@ -58,8 +82,8 @@ impl Session {
             is_broken: false,
             commits: false,
         };
-        session.secure(config).await?;
-        let logged_in = session.log_in(config).await;
+        session.secure(config, encryption).await?;
+        let logged_in = session.log_in(config, is_refused).await;
         // The last request of a login may have the password in it.
         session.request.zeroize();
         logged_in?;
@@ -82,7 +106,7 @@ impl Session {
         Ok(())
     }
 
-    async fn log_in(&mut self, config: &Config) -> Result<(), Failure> {
+    async fn log_in(&mut self, config: &Config, is_refused: &Cell<bool>) -> Result<(), Failure> {
         let mut settings = vec![("user", config.user.as_str())];
         settings.extend(config.database.as_deref().map(|name| ("database", name)));
         let application = if config.is_for_watching { WATCH } else { APPLICATION };
@@ -94,7 +118,7 @@ impl Session {
         self.request.clear();
         append_startup(&mut self.request, &settings);
         self.send().await?;
-        self.authenticate(config).await?;
+        self.authenticate(config, is_refused).await?;
         loop {
             let (kind, body) = self.message(MessageLimit::Short).await?;
             match kind {
@@ -107,9 +131,13 @@ impl Session {
     }
 
     /// Proves the password in the way that the server asks for.
-    async fn authenticate(&mut self, config: &Config) -> Result<(), Failure> {
+    async fn authenticate(
+        &mut self,
+        config: &Config,
+        is_refused: &Cell<bool>,
+    ) -> Result<(), Failure> {
         loop {
-            let asked = self.authentication(MessageLimit::First).await?;
+            let asked = self.authentication(MessageLimit::First, is_refused).await?;
             let methods = config.methods;
             let (is_allowed, name) = match &asked {
                 Authentication::Accepted => {
@@ -137,7 +165,9 @@ impl Session {
                     let proof = md5_response(&config.user, &config.password, salt);
                     self.prove(proof.as_bytes(), LoginMethod::Md5).await?;
                 }
-                Authentication::Sasl(mechanisms) => self.scram(config, &mechanisms).await?,
+                Authentication::Sasl(mechanisms) => {
+                    self.scram(config, &mechanisms, is_refused).await?;
+                }
                 Authentication::Other(code) => {
                     let what = format!(
                         "the server asks for a login by Kerberos, SSPI or another method (number {code}) that dyno does \
@@ -152,14 +182,21 @@ impl Session {
         }
     }
 
-    async fn authentication(&mut self, limit: MessageLimit) -> Result<Authentication, Failure> {
+    async fn authentication(
+        &mut self,
+        limit: MessageLimit,
+        is_refused: &Cell<bool>,
+    ) -> Result<Authentication, Failure> {
         loop {
             let (kind, body) = self.message(limit).await?;
             return match kind {
                 kind::AUTHENTICATION => {
                     Authentication::parse(&body).map_err(|malformed| self.broken(malformed))
                 }
-                kind::ERROR => Err(self.refused_login(&body)),
+                kind::ERROR => {
+                    is_refused.set(true);
+                    Err(self.refused_login(&body))
+                }
                 // The server has fewer versions of the protocol, or fewer options of it.
                 kind::NEGOTIATE => continue,
                 _ => Err(self.broken(Malformed("a message that was not due in a login"))),
@@ -191,14 +228,19 @@ impl Session {
         self.send().await
     }
 
-    async fn scram(&mut self, config: &Config, mechanisms: &[String]) -> Result<(), Failure> {
+    async fn scram(
+        &mut self,
+        config: &Config,
+        mechanisms: &[String],
+        is_refused: &Cell<bool>,
+    ) -> Result<(), Failure> {
         let (mechanism, binding) = self.mechanism(config, mechanisms)?;
         let mut scram = Scram::new(binding, self.nonce()?);
         self.request.clear();
         append_sasl(&mut self.request, mechanism, scram.first().as_bytes());
         self.send().await?;
-        let Authentication::SaslContinue(first) = self.authentication(MessageLimit::Short).await?
-        else {
+        let continued = self.authentication(MessageLimit::Short, is_refused).await?;
+        let Authentication::SaslContinue(first) = continued else {
             return Err(self.broken(Malformed("the server leaves the SCRAM exchange")));
         };
         let answer = scram.answer(&first, &config.password, &config.keys);
@@ -207,8 +249,8 @@ impl Session {
         append_message(&mut self.request, kind::PASSWORD, answer.as_bytes());
         self.send().await?;
         // The login must not be accepted before the server has proven that it knows the password.
-        let Authentication::SaslFinal(last) = self.authentication(MessageLimit::Short).await?
-        else {
+        let ended = self.authentication(MessageLimit::Short, is_refused).await?;
+        let Authentication::SaslFinal(last) = ended else {
             return Err(self.broken(Malformed("the server leaves the SCRAM exchange")));
         };
         scram.verify(&last).map_err(|error| self.no_scram(&error))?;
@@ -298,4 +340,14 @@ impl Session {
     fn no_login(&self, what: &str) -> Failure {
         Failure::new(ErrorClass::Login, "", format!("{}: {what}", self.peer.address.name))
     }
+}
+
+/// The failure of a login that was refused without TLS, and failed with it. As with libpq, any refusal may be one of the
+/// missing TLS.
+fn without_and_with_tls(refusal: Failure, failure: &Failure) -> Failure {
+    if refusal.message == failure.message {
+        return refusal;
+    }
+    let message = format!("{} (without TLS); with TLS: {}", refusal.message, failure.message);
+    refusal.with_message(message)
 }

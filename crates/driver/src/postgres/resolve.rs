@@ -10,13 +10,17 @@ use net::Endpoint;
 use plan::{Password, read_text_lossy};
 use zeroize::Zeroizing;
 
-use super::config::Config;
+use super::config::{Config, Negotiation};
 use super::password_file;
 use super::url::{PORT, SSL_WORDS, Url};
 use crate::Address;
 use crate::login::{ClientDefaults, LoginSources, unreadable};
 use crate::ssl_options::{SslMode, SslOptions};
 use crate::url_parts::Host;
+
+/// The server is not asked then, so a mode that goes without TLS where it is not offered has no meaning.
+const WEAK: &str =
+    "sslnegotiation=direct begins with TLS, so it takes sslmode=require, verify-ca or verify-full";
 
 /// What PostgreSQL's own clients read.
 pub const CLIENT_DEFAULTS: ClientDefaults = ClientDefaults {
@@ -38,7 +42,10 @@ impl Url {
             Some(password) => Some(password),
             None => self.password_of_file(sources.option_file.as_deref(), (&database, &user))?,
         };
-        let negotiation = self.negotiation.unwrap_or_default();
+        let (negotiation, ssl) = (self.negotiation.unwrap_or_default(), self.checked_ssl());
+        if negotiation == Negotiation::Direct && !ssl.effective_mode().is_always() {
+            return Err(Failure::new(ErrorClass::Login, "", WEAK));
+        }
         Ok(Config {
             addresses: self.addresses()?,
             user,
@@ -49,7 +56,7 @@ impl Url {
             channel_binding: self.channel_binding.unwrap_or_default(),
             methods: self.methods.unwrap_or_default(),
             options: self.options.clone(),
-            encryption: self.checked_ssl().encryption(&SSL_WORDS)?,
+            encryption: ssl.encryption(&SSL_WORDS)?,
             keys: Default::default(),
             is_for_watching: false,
             sessions: Default::default(),
@@ -115,6 +122,19 @@ impl Url {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn direct_tls_is_refused_where_encryption_is_not_required() {
+        let sources = LoginSources::default();
+        let resolve = |mode: &str| {
+            let url = format!("postgres://me@127.0.0.1:7/test?sslnegotiation=direct&{mode}");
+            Url::parse(&url).unwrap().resolve(&sources)
+        };
+        for weak in ["sslmode=disable", "sslmode=allow", "sslmode=prefer", "ps=text"] {
+            assert_eq!(resolve(weak).unwrap_err().message, WEAK, "{weak}");
+        }
+        assert!(resolve("sslmode=require").is_ok());
+    }
 
     #[test]
     fn a_password_file_that_others_may_read_is_refused() {

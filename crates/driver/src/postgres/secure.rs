@@ -13,10 +13,14 @@ use crate::ssl_options::Encryption;
 impl Session {
     /// Encrypts the connection if required. A unix socket cannot be read by others, so PostgreSQL's clients never
     /// encrypt there.
-    pub(super) async fn secure(&mut self, config: &Config) -> Result<(), Failure> {
-        let (tls, is_required) = match &config.encryption {
+    pub(super) async fn secure(
+        &mut self,
+        config: &Config,
+        encryption: &Encryption,
+    ) -> Result<(), Failure> {
+        let (tls, is_required) = match encryption {
             _ if self.peer.is_on_unix_socket() => return Ok(()),
-            Encryption::Never => return Ok(()),
+            Encryption::Never | Encryption::WhenRefused(_) => return Ok(()),
             Encryption::WhenOffered(tls) => (tls, false),
             Encryption::Always(tls) => (tls, true),
         };

@@ -241,17 +241,15 @@ impl SslOption {
 /// # Errors
 /// When there is no such mode.
 pub fn ssl_mode(value: String) -> Result<SslMode, UrlError> {
-    const MODES: [(&str, SslMode); 5] = [
+    const MODES: [(&str, SslMode); 6] = [
         ("disable", SslMode::Disabled),
+        ("allow", SslMode::Allowed),
         ("prefer", SslMode::Preferred),
         ("require", SslMode::Required),
         ("verify-ca", SslMode::VerifyCa),
         ("verify-full", SslMode::VerifyIdentity),
     ];
-    let allowed = match value.as_str() {
-        "allow" => "it would try without TLS first: say prefer or disable",
-        _ => "allowed are disable, prefer, require, verify-ca and verify-full",
-    };
+    let allowed = "allowed are disable, allow, prefer, require, verify-ca and verify-full";
     let found = MODES.iter().find(|(name, _)| *name == value);
     found.map(|(_, mode)| *mode).ok_or(UrlError::Value { option: "sslmode", value, allowed })
 }
@@ -301,7 +299,6 @@ mod tests {
             "mysql://h/d",
             "postgres://u@h:0/d",
             "postgres://h/d?target=any",
-            "postgres://h/d?sslmode=allow",
             "postgres://h/d?sslmode=on",
             "postgres://h/d?ps=on",
             "postgres://h/d?require_auth=md5,!none",
