@@ -78,6 +78,8 @@ pub struct Dialect {
     pub has_unlogged_tables: bool,
     /// Keys are better added when the rows are there; otherwise they belong into CREATE TABLE.
     pub keys_follow_rows: bool,
+    /// The rows of a table are better loaded in one transaction: the server writes them as they stay then.
+    pub has_frozen_rows: bool,
     /// The most letters that all VARCHAR columns of one row may have together.
     pub varchar_row_letters_max: usize,
     /// The longest value of a TEXT column, bytes.

@@ -8,6 +8,8 @@ pub struct Added {
     pub rows: u64,
     /// Time of each INSERT, from its sending to its answer.
     pub inserts: LatencyHistogram,
+    /// Why the server would not write the rows frozen, where that was tried.
+    pub not_frozen: Option<String>,
 }
 
 #[derive(Debug)]
@@ -31,6 +33,6 @@ impl InsertTimer {
     }
 
     pub(crate) fn added(&mut self, rows: u64) -> Added {
-        Added { rows, inserts: std::mem::take(&mut self.inserts) }
+        Added { rows, inserts: std::mem::take(&mut self.inserts), not_frozen: None }
     }
 }

@@ -43,6 +43,14 @@ impl<'s> Loader<'s> {
         Self(LoaderKind::Copy(postgres::CopyRows::new(session, table, columns)))
     }
 
+    pub(crate) fn postgres_frozen(
+        session: &'s mut postgres::Session,
+        table: &str,
+        columns: &[&str],
+    ) -> Self {
+        Self(LoaderKind::Copy(postgres::CopyRows::frozen(session, table, columns)))
+    }
+
     pub(crate) fn sqlite(session: &'s mut sqlite::Session, table: &str, columns: &[&str]) -> Self {
         Self(LoaderKind::Embedded(sqlite::Loader::new(session, table, columns)))
     }

@@ -204,6 +204,16 @@ impl Session {
         }
     }
 
+    /// The same for the only rows of a table, in a transaction that has just begun and does nothing before: the loader
+    /// may empty the table, and begin the transaction again.
+    pub fn loader_of_all(&mut self, table: &str, columns: &[&str]) -> Loader<'_> {
+        match &mut self.0 {
+            Connection::MySql(session) => Loader::mysql(session, table, columns),
+            Connection::Postgres(session) => Loader::postgres_frozen(session, table, columns),
+            Connection::Sqlite(session) => Loader::sqlite(session, table, columns),
+        }
+    }
+
     /// How many statements dyno sent to make the session what it has to be, behind the login.
     pub fn opening_statements(&self) -> usize {
         match &self.0 {

@@ -16,6 +16,27 @@ use crate::reconnect::ReconnectBackoff;
 /// The origin of the times of all batches.
 static ORIGIN: LazyLock<Instant> = LazyLock::new(net::origin);
 
+/// How much of a table one transaction loads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TablePart {
+    /// All rows of a table that is new.
+    All,
+    Some,
+}
+
+impl TablePart {
+    /// The part that `rows` of `all` rows are.
+    pub(crate) fn of(rows: u64, all: u64) -> Self {
+        if rows >= all { Self::All } else { Self::Some }
+    }
+}
+
+/// The rows of one transaction: those of a whole table where the server can write them as they stay, and as many as
+/// `usual` elsewhere.
+pub(crate) fn batch_rows(dialect: &Dialect, usual: u64) -> u64 {
+    if dialect.has_frozen_rows { u64::MAX } else { usual }
+}
+
 pub(crate) struct Batch<'a> {
     session: &'a mut Session,
     progress: &'a LoadProgress,
@@ -44,9 +65,19 @@ impl<'a> Batch<'a> {
         Ok(Self { session, progress, reported_rows: 0, added, clock, began, is_committed: false })
     }
 
-    pub(crate) fn table(&mut self, name: &str, columns: &[&str]) -> BatchWriter<'_> {
+    /// Receives rows of a table: all of them only as the first thing in the transaction.
+    pub(crate) fn part(
+        &mut self,
+        name: &str,
+        columns: &[&str],
+        part: TablePart,
+    ) -> BatchWriter<'_> {
+        let loader = match part {
+            TablePart::All => self.session.loader_of_all(name, columns),
+            TablePart::Some => self.session.loader(name, columns),
+        };
         BatchWriter {
-            loader: self.session.loader(name, columns),
+            loader,
             name: name.to_owned(),
             progress: self.progress,
             reported_rows: &mut self.reported_rows,
@@ -102,6 +133,11 @@ impl BatchWriter<'_> {
         self.report_rows();
         let finished = self.loader.finish().await;
         let added = finished.map_err(|failure| of_table(failure, &self.name))?;
+        if let Some(why) = added.not_frozen {
+            self.progress.note_once(format!(
+                "rows were loaded without FREEZE, so VACUUM writes them once more: {why}"
+            ));
+        }
         self.added.rows += added.rows;
         self.added.inserts.merge(&added.inserts);
         Ok(())

@@ -92,6 +92,14 @@ impl LoadProgress {
         lock(&self.0.notes).push(text.into());
     }
 
+    /// Adds a remark unless it is there already.
+    pub(crate) fn note_once(&self, text: String) {
+        let mut notes = lock(&self.0.notes);
+        if !notes.contains(&text) {
+            notes.push(text);
+        }
+    }
+
     /// The remarks since the last call.
     pub fn take_notes(&self) -> Vec<String> {
         std::mem::take(&mut *lock(&self.0.notes))

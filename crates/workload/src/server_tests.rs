@@ -102,6 +102,28 @@ fn tpcc_keeps_its_conditions_on_postgresql() {
 }
 
 #[test]
+fn tables_are_loaded_frozen_where_the_server_does_so_and_a_note_tells_otherwise() {
+    for (kind, options, is_frozen) in [
+        ("sysbench/oltp_read_only", "tables = 2\ntable_size = 30000", true),
+        ("ycsb/c", "recordcount = 6000\nfieldcount = 2", true),
+        ("pgbench", "scale = 1", true),
+        ("pgbench", "scale = 1\npartitions = 2", false),
+        ("tpcc", "warehouses = 1", true),
+        ("tpcc", "warehouses = 1\nforeign_keys = true", true),
+        ("tpch", "scale = 0.01", true),
+    ] {
+        let system = TestSystem::postgres("dyno_load");
+        let workload = workload(kind, options);
+        workload.prepare(&system.context()).unwrap();
+        let notes = system.context().progress.take_notes().join("\n");
+        assert_eq!(notes.contains("without FREEZE"), !is_frozen, "{kind} {options}: {notes}");
+        workload.verify(&system.context()).unwrap();
+        drop(system);
+        TestSystem::postgres_server().drop_database("dyno_load");
+    }
+}
+
+#[test]
 fn own_sql_has_the_syntax_of_postgresql() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("own.sql");

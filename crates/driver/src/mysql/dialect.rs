@@ -23,6 +23,7 @@ pub const DIALECT: Dialect = Dialect {
     has_fillfactor: false,
     has_unlogged_tables: false,
     keys_follow_rows: false,
+    has_frozen_rows: false,
     // A row may have 65,535 bytes, and a letter takes up to four.
     varchar_row_letters_max: 16_000,
     text_bytes_max: 65_535,

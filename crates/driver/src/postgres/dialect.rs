@@ -19,6 +19,7 @@ pub const DIALECT: Dialect = Dialect {
     has_fillfactor: true,
     has_unlogged_tables: true,
     keys_follow_rows: true,
+    has_frozen_rows: true,
     varchar_row_letters_max: 10_485_760,
     text_bytes_max: usize::MAX,
     long_text: "TEXT",

@@ -165,6 +165,52 @@ fn rows_that_are_copied_arrive_as_they_were_given() {
 }
 
 #[test]
+fn rows_that_are_all_of_a_table_are_written_frozen_where_the_server_does_so() {
+    let seen = on_sessions(target(""), async |session, _| {
+        let name = |what: &str| format!("dyno_frozen_{what}_{}", std::process::id());
+        let [plain, divided, referred] = ["plain", "divided", "referred"].map(name);
+        for text in [
+            "CREATE EXTENSION IF NOT EXISTS pg_visibility".to_owned(),
+            format!("CREATE TABLE {plain} (id INTEGER)"),
+            format!("INSERT INTO {plain} VALUES (99)"),
+            format!("CREATE TABLE {divided} (id INTEGER) PARTITION BY HASH (id)"),
+            format!(
+                "CREATE TABLE {divided}_0 PARTITION OF {divided} FOR VALUES WITH (MODULUS 1, REMAINDER 0)"
+            ),
+            format!("CREATE TABLE {referred} (id INTEGER PRIMARY KEY)"),
+            format!("CREATE TABLE {referred}_by (id INTEGER REFERENCES {referred})"),
+        ] {
+            session.run(&text).await?;
+        }
+        let mut told = Vec::new();
+        for table in [&plain, &divided, &referred] {
+            session.run("BEGIN").await?;
+            let mut loader = session.loader_of_all(table, &["id"]);
+            for id in 0..50_000 {
+                loader.push(&[Value::Int(id)]).await?;
+            }
+            let added = loader.finish().await?;
+            assert_eq!(added.rows, 50_000);
+            session.run("COMMIT").await?;
+            let rows = integer(session, &format!("SELECT COUNT(*) FROM {table}")).await?;
+            assert_eq!(rows, 50_000, "{table}: what was there before is gone");
+            told.push(added.not_frozen);
+        }
+        let visible = format!(
+            "SELECT COUNT(*) FROM pg_visibility_map('{plain}') WHERE NOT (all_frozen AND all_visible)"
+        );
+        let unfrozen = integer(session, &visible).await?;
+        session.run(&format!("DROP TABLE {plain}, {divided}, {referred}, {referred}_by")).await?;
+        Ok((told, unfrozen))
+    });
+    let (told, unfrozen) = seen.unwrap();
+    assert_eq!((told[0].as_deref(), unfrozen), (None, 0));
+    let why = |place: usize| told[place].clone().unwrap_or_default();
+    assert!(why(1).contains("cannot perform COPY FREEZE on a partitioned table"), "{told:?}");
+    assert!(why(2).contains("cannot truncate a table referenced in a foreign key"), "{told:?}");
+}
+
+#[test]
 fn a_statement_that_takes_too_long_is_cancelled_and_lets_its_locks_go() {
     let timeouts = Timeouts { query: Some(Duration::from_millis(100)), ..Timeouts::default() };
     let target = target("").with_timeouts(timeouts);

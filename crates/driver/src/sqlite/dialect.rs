@@ -18,6 +18,7 @@ pub const DIALECT: Dialect = Dialect {
     has_fillfactor: false,
     has_unlogged_tables: false,
     keys_follow_rows: false,
+    has_frozen_rows: false,
     // Its column types set no limits: VARCHAR(n) and TEXT are the same.
     varchar_row_letters_max: usize::MAX,
     text_bytes_max: usize::MAX,

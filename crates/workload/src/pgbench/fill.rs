@@ -6,7 +6,7 @@ use driver::{Dialect, Session, Value};
 use measure::Failure;
 
 use super::schema::{ACCOUNTS_PER_BRANCH, TELLERS_PER_BRANCH, Table};
-use crate::loading;
+use crate::loading::{self, TablePart, batch_rows};
 use crate::parallel::{parallel_for_batches, workers};
 use crate::{LoadProgress, WorkloadContext};
 
@@ -21,26 +21,28 @@ struct Batch {
     last: u64,
 }
 
-fn batches(table: Table, scale: u64) -> impl Iterator<Item = Batch> {
+fn batches(table: Table, scale: u64, batch_rows: u64) -> impl Iterator<Item = Batch> {
     let rows = table.rows(scale);
-    (0..rows.div_ceil(BATCH_ROWS)).map(move |batch| {
-        let first = batch * BATCH_ROWS + 1;
-        Batch { table, first, last: (first + BATCH_ROWS - 1).min(rows) }
+    (0..rows.div_ceil(batch_rows)).map(move |batch| {
+        let first = batch * batch_rows + 1;
+        Batch { table, first, last: first.saturating_add(batch_rows - 1).min(rows) }
     })
 }
 
 /// Loads all rows, table by table: those that a foreign key refers to are there before.
 pub(super) fn fill(context: &WorkloadContext<'_>, scale: u64) -> Result<(), Failure> {
     let dialect = context.target.dialect();
+    let batch_rows = batch_rows(dialect, BATCH_ROWS);
     let rows = Table::ALL.iter().map(|table| table.rows(scale)).sum();
     context.progress.begin("loading", rows);
     for table in Table::ALL {
-        let batches: Arc<Vec<Batch>> = Arc::new(batches(table, scale).collect());
+        let batches: Arc<Vec<Batch>> = Arc::new(batches(table, scale, batch_rows).collect());
         let count = batches.len() as u64;
         let progress = context.progress.clone();
         parallel_for_batches(context, workers(context), count, move |session, number| {
             let (batch, progress) = (batches[number as usize], progress.clone());
-            Box::pin(async move { load(session, dialect, batch, &progress).await })
+            let part = TablePart::of(batch.last - batch.first + 1, table.rows(scale));
+            Box::pin(async move { load(session, dialect, (batch, part), &progress).await })
         })?;
     }
     Ok(())
@@ -50,7 +52,7 @@ pub(super) fn fill(context: &WorkloadContext<'_>, scale: u64) -> Result<(), Fail
 async fn load(
     session: &mut Session,
     dialect: &Dialect,
-    Batch { table, first, last }: Batch,
+    (Batch { table, first, last }, part): (Batch, TablePart),
     progress: &LoadProgress,
 ) -> Result<(), Failure> {
     let columns: &[&str] = match table {
@@ -61,7 +63,7 @@ async fn load(
         Table::History => return Ok(()),
     };
     let mut batch = loading::Batch::begin(session, dialect, progress).await?;
-    let mut writer = batch.table(table.name(), columns);
+    let mut writer = batch.part(table.name(), columns, part);
     for number in first..=last {
         let branch_of = |per_branch: u64| Value::Int(((number - 1) / per_branch + 1).cast_signed());
         let (id, zero) = (Value::Int(number.cast_signed()), Value::Int(0));
@@ -84,10 +86,10 @@ mod tests {
 
     #[test]
     fn batches_have_every_row_once() {
-        let all: Vec<Batch> = batches(Table::Accounts, 1).collect();
+        let all: Vec<Batch> = batches(Table::Accounts, 1, BATCH_ROWS).collect();
         let batch = |first, last| Batch { table: Table::Accounts, first, last };
         assert_eq!(all, [batch(1, 50_000), batch(50_001, 100_000)]);
-        assert_eq!(batches(Table::Tellers, 3).map(|it| it.last).collect::<Vec<_>>(), [30]);
-        assert_eq!(batches(Table::History, 3).next(), None);
+        assert_eq!(batches(Table::Tellers, 3, 50).map(|it| it.last).collect::<Vec<_>>(), [30]);
+        assert_eq!(batches(Table::History, 3, 50).next(), None);
     }
 }

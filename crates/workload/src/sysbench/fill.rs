@@ -9,7 +9,7 @@ use measure::Failure;
 use super::rows::{COLUMNS, Row, RowGenerator};
 use super::schema;
 use super::settings::Settings;
-use crate::loading::Batch;
+use crate::loading::{Batch, TablePart, batch_rows};
 use crate::parallel::{parallel_for_batches, workers, workers_for_small_tables};
 use crate::random::Draw;
 use crate::{LoadProgress, WorkloadContext};
@@ -23,17 +23,18 @@ const BATCH_ROWS: u64 = 25_000;
 struct Batches {
     tables: Vec<u64>,
     rows: u64,
+    batch_rows: u64,
 }
 
 impl Batches {
     fn count(&self) -> u64 {
-        self.tables.len() as u64 * self.rows.div_ceil(BATCH_ROWS)
+        self.tables.len() as u64 * self.rows.div_ceil(self.batch_rows)
     }
 
     fn batch(&self, number: u64) -> (u64, RangeInclusive<u64>) {
         let tables = self.tables.len() as u64;
-        let first = number / tables * BATCH_ROWS + 1;
-        let last = (first + BATCH_ROWS - 1).min(self.rows);
+        let first = number / tables * self.batch_rows + 1;
+        let last = first.saturating_add(self.batch_rows - 1).min(self.rows);
         (self.tables[(number % tables) as usize], first..=last)
     }
 }
@@ -45,8 +46,10 @@ pub(super) fn fill(
     tables: &[u64],
 ) -> Result<(), Failure> {
     let rows = settings.table_size;
-    let batches = Batches { tables: tables.to_vec(), rows };
+    let batch_rows = batch_rows(context.target.dialect(), BATCH_ROWS);
+    let batches = Batches { tables: tables.to_vec(), rows, batch_rows };
     let fill_job = Arc::new(FillJob {
+        rows,
         generator: RowGenerator {
             seed: context.seed,
             k: Draw::new(settings.shape, 1, rows.cast_signed()),
@@ -82,6 +85,8 @@ fn stage(tables: &[u64]) -> String {
 
 /// The state that all batches share.
 struct FillJob {
+    /// Of each table.
+    rows: u64,
     generator: RowGenerator,
     dialect: &'static Dialect,
     progress: LoadProgress,
@@ -95,7 +100,8 @@ impl FillJob {
         ids: RangeInclusive<u64>,
     ) -> Result<(), Failure> {
         let mut batch = Batch::begin(session, self.dialect, &self.progress).await?;
-        let mut writer = batch.table(&schema::name(table), &COLUMNS);
+        let part = TablePart::of(ids.end() - ids.start() + 1, self.rows);
+        let mut writer = batch.part(&schema::name(table), &COLUMNS, part);
         let mut row = Row::new();
         for id in ids {
             row.make(&self.generator, table, id);
@@ -112,7 +118,8 @@ mod tests {
 
     #[test]
     fn batches_cover_every_row_once_and_alternate_between_tables() {
-        let batches = Batches { tables: vec![2, 5], rows: 2 * BATCH_ROWS + 1 };
+        let rows = 2 * BATCH_ROWS + 1;
+        let mut batches = Batches { tables: vec![2, 5], rows, batch_rows: BATCH_ROWS };
         let all: Vec<_> = (0..batches.count()).map(|number| batches.batch(number)).collect();
         let expected: Vec<_> = [(1, BATCH_ROWS), (BATCH_ROWS + 1, 2 * BATCH_ROWS)]
             .into_iter()
@@ -120,5 +127,8 @@ mod tests {
             .flat_map(|(first, last)| [(2, first..=last), (5, first..=last)])
             .collect();
         assert_eq!(all, expected);
+        batches.batch_rows = batch_rows(&driver::postgres::DIALECT, BATCH_ROWS);
+        let all: Vec<_> = (0..batches.count()).map(|number| batches.batch(number)).collect();
+        assert_eq!(all, [(2, 1..=rows), (5, 1..=rows)]);
     }
 }

@@ -11,7 +11,7 @@ use super::rows::{
 };
 use super::schema::{COLUMNS_MAX, Table};
 use super::settings::Settings;
-use crate::loading::{self, BatchWriter};
+use crate::loading::{self, BatchWriter, TablePart};
 use crate::parallel::{on_session, parallel_for_batches, unsuitable, workers};
 use crate::row_buffer::RowBuffer;
 use crate::{LoadProgress, WorkloadContext};
@@ -146,18 +146,48 @@ pub(super) fn fill(context: &WorkloadContext<'_>, settings: &Settings) -> Result
         format!("loading {warehouses} warehouse{}", if warehouses == 1 { "" } else { "s" }),
         ITEMS + warehouses * ROWS_PER_WAREHOUSE,
     );
-    for batches in order(stages(warehouses), settings.foreign_keys) {
-        let count = batches.len() as u64;
+    let stages = order(stages(warehouses), settings.foreign_keys);
+    for units in units(stages, dialect.has_frozen_rows && !settings.foreign_keys) {
+        let units = Arc::new(units);
         let generator = Arc::clone(&generator);
         let progress = context.progress.clone();
+        let count = units.len() as u64;
         parallel_for_batches(context, workers(context), count, move |session, number| {
-            let batch = batches[number as usize];
-            let generator = Arc::clone(&generator);
+            let (units, generator) = (Arc::clone(&units), Arc::clone(&generator));
             let progress = progress.clone();
-            Box::pin(async move { load(session, dialect, &generator, batch, &progress).await })
+            Box::pin(async move {
+                load(session, dialect, &generator, &units[number as usize], &progress).await
+            })
         })?;
     }
     Ok(())
+}
+
+/// What one session loads in one transaction.
+#[derive(Debug, PartialEq, Eq)]
+struct Unit {
+    tables: Vec<Table>,
+    batches: Vec<Batch>,
+    part: TablePart,
+}
+
+/// A unit for each batch; or one for each table, with all of its batches.
+fn units(stages: Vec<Vec<Batch>>, are_whole_tables: bool) -> Vec<Vec<Unit>> {
+    let unit = |batch: Batch| Unit {
+        tables: batch.tables().to_vec(),
+        batches: vec![batch],
+        part: TablePart::Some,
+    };
+    let whole = |batches: &[Batch], table: Table| Unit {
+        tables: vec![table],
+        batches: batches.iter().copied().filter(|it| it.tables().contains(&table)).collect(),
+        part: TablePart::All,
+    };
+    let units_of = |batches: Vec<Batch>| match are_whole_tables {
+        true => Table::ALL.into_iter().rev().map(|table| whole(&batches, table)).collect(),
+        false => batches.into_iter().map(unit).collect(),
+    };
+    stages.into_iter().map(units_of).collect()
 }
 
 /// With foreign keys: the stages in their order. Without: a single stage with the longest batches first, so that
@@ -185,15 +215,17 @@ async fn load(
     session: &mut Session,
     dialect: &Dialect,
     generator: &RowGenerator,
-    batch: Batch,
+    unit: &Unit,
     progress: &LoadProgress,
 ) -> Result<(), Failure> {
     let mut together = loading::Batch::begin(session, dialect, progress).await?;
-    for &table in batch.tables() {
+    for &table in &unit.tables {
         let columns = table.column_names();
-        let writer = together.table(table.name(), &columns);
+        let writer = together.part(table.name(), &columns, unit.part);
         let mut rows = TableRows { writer, columns: columns.len() };
-        batch.make(table, generator, &mut rows).await?;
+        for batch in &unit.batches {
+            batch.make(table, generator, &mut rows).await?;
+        }
         rows.writer.end().await?;
     }
     together.commit().await

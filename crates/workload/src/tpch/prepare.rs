@@ -13,7 +13,7 @@ use super::schema::{Table, WORKLOAD};
 use super::settings::Settings;
 use super::verify::verify_shape;
 use crate::created::{CreatedDatabases, around};
-use crate::loading::{Batch, BatchWriter};
+use crate::loading::{Batch, BatchWriter, TablePart, batch_rows};
 use crate::parallel::{
     already_there, as_text, interrupted, matching, on_session, parallel_for, parallel_for_batches,
     run_all, run_all_and_analyze, unsuitable, workers,
@@ -167,8 +167,9 @@ fn name(chunk: Chunk) -> String {
 }
 
 /// All chunks, those of the largest tables first, so that sessions wait for each other only at the end.
-fn chunks(scale: f64) -> impl Iterator<Item = Chunk> {
-    Table::ALL.into_iter().rev().flat_map(move |table| table.chunks(scale, CHUNK_ROWS))
+fn chunks(scale: f64, dialect: &Dialect) -> impl Iterator<Item = Chunk> {
+    let rows = batch_rows(dialect, CHUNK_ROWS);
+    Table::ALL.into_iter().rev().flat_map(move |table| table.chunks(scale, rows))
 }
 
 /// Loads the chunks that are not done.
@@ -181,7 +182,7 @@ fn fill(
     let total = Table::ALL.iter().map(|table| table.rows(scale)).sum();
     context.progress.begin(format!("loading scale {scale}"), total);
     let (ready, left): (Vec<Chunk>, Vec<Chunk>) =
-        chunks(scale).partition(|chunk| done.contains(&name(*chunk)));
+        chunks(scale, context.target.dialect()).partition(|chunk| done.contains(&name(*chunk)));
     let rows_of = |chunk: &Chunk| chunk.table.rows(scale) / u64::from(chunk.parts.unsigned_abs());
     context.progress.advance(ready.iter().map(rows_of).sum());
     let target = match settings.is_local {
@@ -206,8 +207,9 @@ async fn load(
 ) -> Result<(), Failure> {
     let mut together = Batch::begin(session, dialect, progress).await?;
     let columns = chunk.table.column_names();
+    let part = TablePart::of(1, chunk.parts.unsigned_abs().into());
     {
-        let mut rows = TableRows(together.table(chunk.table.name(), &columns));
+        let mut rows = TableRows(together.part(chunk.table.name(), &columns, part));
         chunk.make(scale, &mut rows).await?;
         rows.0.end().await?;
     }

@@ -1,5 +1,6 @@
 //! Loads records in batches on several sessions; a resumed load adds only the missing ones.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use driver::{Dialect, Session, Value};
@@ -11,7 +12,7 @@ use super::schema::Table;
 use super::settings::Settings;
 use super::statements::present;
 use super::values::ValueGenerator;
-use crate::loading::Batch;
+use crate::loading::{Batch, TablePart, batch_rows};
 use crate::parallel::{parallel_for_batches, workers};
 use crate::random::Random;
 use crate::{LoadProgress, WorkloadContext};
@@ -42,8 +43,16 @@ pub(super) fn fill(
     goal: Goal,
 ) -> Result<(), Failure> {
     let fill_job = Arc::new(FillJob::new(context, settings, key_scheme, goal));
-    let batch = fill_job.batch_rows;
     let (start, count) = (settings.insert_start, settings.insert_count);
+    // What a load that was interrupted has left is kept.
+    let batch = match goal {
+        Goal::All => batch_rows(context.target.dialect(), fill_job.batch_rows),
+        Goal::Rest => fill_job.batch_rows,
+    };
+    let part = match goal {
+        Goal::All => TablePart::of(batch, count),
+        Goal::Rest => TablePart::Some,
+    };
     context.progress.begin(format!("loading {}", settings.table.name), count);
     parallel_for_batches(
         context,
@@ -52,8 +61,8 @@ pub(super) fn fill(
         move |session, number| {
             let fill_job = Arc::clone(&fill_job);
             let first = start + number * batch;
-            let numbers: Vec<u64> = (first..(first + batch).min(start + count)).collect();
-            Box::pin(async move { fill_job.load(session, numbers).await })
+            let numbers = first..first.saturating_add(batch).min(start + count);
+            Box::pin(async move { fill_job.load(session, numbers, part).await })
         },
     )
 }
@@ -91,16 +100,21 @@ impl FillJob {
         }
     }
 
-    async fn load(&self, session: &mut Session, numbers: Vec<u64>) -> Result<(), Failure> {
-        let mut records = self.sorted(&numbers);
-        if self.goal == Goal::Rest {
-            let there = present(session, &self.table, &self.format, &numbers).await?;
-            let missing: Vec<u64> =
-                numbers.iter().zip(there).filter(|(_, there)| !there).map(|(n, _)| *n).collect();
-            self.progress.advance((numbers.len() - missing.len()) as u64);
-            records = self.sorted(&missing);
+    async fn load(
+        &self,
+        session: &mut Session,
+        numbers: Range<u64>,
+        part: TablePart,
+    ) -> Result<(), Failure> {
+        if self.goal == Goal::All {
+            return self.load_rows(session, numbers, part).await;
         }
-        self.load_rows(session, &records).await
+        let numbers: Vec<u64> = numbers.collect();
+        let there = present(session, &self.table, &self.format, &numbers).await?;
+        let missing: Vec<u64> =
+            numbers.iter().zip(there).filter(|(_, there)| !there).map(|(n, _)| *n).collect();
+        self.progress.advance((numbers.len() - missing.len()) as u64);
+        self.load_rows(session, missing.into_iter(), part).await
     }
 
     /// Numbers with their keys, ordered by key, so that adjacent rows of the table are inserted in order.
@@ -114,15 +128,22 @@ impl FillJob {
     async fn load_rows(
         &self,
         session: &mut Session,
-        records: &[(String, u64)],
+        mut numbers: impl Iterator<Item = u64>,
+        part: TablePart,
     ) -> Result<(), Failure> {
         let mut batch = Batch::begin(session, self.dialect, &self.progress).await?;
-        let mut writer = batch.table(&self.table.name, &self.table.columns());
+        let mut writer = batch.part(&self.table.name, &self.table.columns(), part);
         let mut row = Row::of(&self.table);
-        for record in records {
-            row.make(self, record);
-            let values: Vec<Value<'_>> = row.values().collect();
-            writer.push(&values).await?;
+        loop {
+            let some: Vec<u64> = numbers.by_ref().take(self.batch_rows as usize).collect();
+            if some.is_empty() {
+                break;
+            }
+            for record in self.sorted(&some) {
+                row.make(self, &record);
+                let values: Vec<Value<'_>> = row.values().collect();
+                writer.push(&values).await?;
+            }
         }
         writer.end().await?;
         batch.commit().await
