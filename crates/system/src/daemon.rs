@@ -89,6 +89,9 @@ pub(crate) trait Recipe: Debug + Send + Sync {
         Ok(())
     }
 
+    /// Removes what a server that was killed leaves outside of its folder.
+    fn clear_up(&self, _server_folder: &ServerFolder) {}
+
     fn answers(&self, ports: Ports) -> bool {
         self.login().is_some_and(|login| (login.is_up)(ports.main))
     }
@@ -326,6 +329,7 @@ impl Drop for Daemon {
         // A clean shutdown has been done by now where it was wanted, and the data are not needed any more. An error
         // cannot be reported here; the kernel kills the server at the latest when dyno ends.
         let _ = self.process.end();
+        self.recipe.clear_up(&self.server_folder);
     }
 }
 
@@ -374,6 +378,7 @@ fn launch(
     if answered.is_err() {
         // No clean shutdown: the server never ran properly.
         process.end()?;
+        recipe.clear_up(server_folder);
     }
     answered.map(|()| process)
 }

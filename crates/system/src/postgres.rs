@@ -60,7 +60,7 @@ const PASSWORD_FILE: Named = named(
 
 pub(crate) use managed::KIND as MANAGED_KIND;
 pub(crate) use panels::server_kinds;
-pub use server::{Settings, start};
+pub use server::{Profile, Settings, start};
 
 pub(crate) static KIND: Kind = Kind {
     name: "postgresql",
@@ -154,10 +154,13 @@ fn create_database(
     Ok(())
 }
 
+mod kept_data;
 mod managed;
 mod panels;
 mod programs;
 mod ready;
 mod server;
+mod shared_memory;
+mod sized;
 #[cfg(test)]
 mod tests;

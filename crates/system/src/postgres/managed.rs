@@ -5,11 +5,11 @@ use std::path::Path;
 use driver::postgres::{Config, StatementProtocol};
 use driver::{Address, Target, Timeouts};
 use net::Endpoint;
-use plan::declared::{Named, named};
+use plan::declared::{Choice, Flag, Named, choice, flag, named};
 use plan::{Options, Problem};
 
 use super::PS;
-use super::server::{DATABASE, Settings, USER, start_watched};
+use super::server::{DATABASE, Profile, Settings, USER, start_watched};
 use crate::ask::ask;
 use crate::options::{self, BINARY, CPUS};
 use crate::ports::local;
@@ -26,6 +26,17 @@ const PROGRAM: Named = named(
 );
 const SETTINGS: Named =
     named("settings", "the server's own", "settings, such as { shared_buffers = \"1GB\" }");
+const PROFILE: Choice<Profile> = choice(
+    "profile",
+    ("as-is", Profile::AsIs),
+    &[("as-is", Profile::AsIs), ("sized", Profile::Sized)],
+    "settings beside those: as-is, the server's own; sized, by this machine's memory, cores and disk",
+);
+const CHECKSUMS: Flag = flag(
+    "checksums",
+    false,
+    "whether pages of the data have checksums; where it is not given, as initdb makes them: with from 18 on",
+);
 const ACCOUNT: Named = named(
     "user",
     "postgres, or else nobody",
@@ -36,7 +47,7 @@ pub(crate) static KIND: Kind = Kind {
     name: "postgres",
     summary: "a PostgreSQL server that dyno starts with temporary data and stops after the run",
     argument: "postgres",
-    options: &[&PROGRAM, &SETTINGS, &CPUS, &ACCOUNT, &PS],
+    options: &[&PROGRAM, &SETTINGS, &PROFILE, &CHECKSUMS, &CPUS, &ACCOUNT, &PS],
     read,
 };
 
@@ -56,6 +67,8 @@ fn read(options: &Options, folder: &Path) -> Result<Box<dyn System>, Vec<Problem
     let settings = Settings {
         binary: reader.text(BINARY).map(|binary| options::program(folder, &binary)),
         settings: made,
+        profile: PROFILE.read(&mut reader),
+        checksums: CHECKSUMS.read_given(&mut reader),
         cpus: options::cpus(&mut reader),
         user: reader.text(ACCOUNT.name),
     };
@@ -107,6 +120,27 @@ mod tests {
         running.snapshot(&mut ignore_progress).unwrap();
         running.restore(&mut ignore_progress).unwrap();
         running.stop(&mut ignore_progress).unwrap();
+    }
+
+    /// Starts a server with these options, and returns what it tells of some settings.
+    fn told(options: &str, names: &[&str]) -> Vec<String> {
+        let running = started(read, options, Path::new("/")).unwrap();
+        let settings = &running.identity().settings;
+        let found = |name: &&str| settings.iter().find(|(it, _)| it == name);
+        let told =
+            names.iter().map(|name| found(name).map_or_else(String::new, |(_, it)| it.clone()));
+        let told = told.collect();
+        running.stop(&mut ignore_progress).unwrap();
+        told
+    }
+
+    #[test]
+    fn checksums_and_a_profile_are_as_they_were_asked_for_and_settings_of_the_plan_win() {
+        let names = ["data_checksums", "checkpoint_timeout", "max_wal_size"];
+        assert_eq!(told("checksums = true", &names)[0], "on");
+        assert_eq!(told("checksums = false", &names)[0], "off");
+        let sized = told("profile = \"sized\"\nsettings = { max_wal_size = \"2GB\" }", &names);
+        assert_eq!(sized[1..], ["15min", "2GB"]);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 
 use crate::account::Account;
-use crate::programs::{find, is_executable};
+use crate::programs::{find, is_executable, program_output};
 
 /// Folders of versions, and where their programs are in them.
 const VERSIONS: [(&str, &str, &str); 2] =
@@ -42,6 +42,16 @@ impl Programs {
             is_executable(&program).then(|| program.clone()).with_context(missing)
         };
         Ok(Self { server: program("postgres")?, initdb: program("initdb")? })
+    }
+
+    /// The first number of the version; 0 when the program does not tell.
+    pub(super) fn version(&self) -> u32 {
+        let told = program_output(&self.server, "--version", &[]);
+        let number = told.split_whitespace().find_map(|word| {
+            let digits = word.split(|letter: char| !letter.is_ascii_digit()).next()?;
+            digits.parse().ok()
+        });
+        number.unwrap_or_default()
     }
 
     /// Whether the server's account can reach the programs.

@@ -2,17 +2,27 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use driver::postgres::Config;
+use driver::{Address, Target};
+use net::Endpoint;
 use nix::sched::CpuSet;
 use nix::unistd::geteuid;
+use plan::Password;
+use zeroize::Zeroizing;
 
+use super::kept_data::KeptData;
 use super::programs::Programs;
 use super::ready::takes_logins;
+use super::shared_memory;
+use super::sized::Machine;
 use crate::account::Account;
+use crate::ask::rows;
 use crate::daemon::{Daemon, Recipe, ServerFolder, ignore_progress};
-use crate::ports::Ports;
+use crate::ports::{Ports, local};
 use crate::process::{Ending, command};
 use crate::secret::{ManagedLogin, Secret};
 use crate::subprocess::run_to_end;
@@ -27,6 +37,9 @@ const INSTALL_BOUND: Duration = Duration::from_secs(10 * 60);
 const DEFAULTS: [&str; 3] =
     ["max_connections=1000", "restart_after_crash=off", "update_process_title=off"];
 
+/// The version from which on initdb makes checksums unless it is told otherwise.
+const CHECKSUMS_BY_DEFAULT: u32 = 18;
+
 /// The account that the packages of PostgreSQL create.
 const ACCOUNT: &str = "postgres";
 /// The login user of a managed PostgreSQL.
@@ -37,6 +50,16 @@ pub(super) const DATABASE: &str = "postgres";
 static MANAGED: ManagedLogin =
     ManagedLogin { scheme: "postgresql", user: USER, database: DATABASE, is_up: takes_logins };
 
+/// What the settings are that the plan does not name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Profile {
+    /// The server's own, but for a few that a test needs.
+    #[default]
+    AsIs,
+    /// Those that suit the memory, the cores and the disk of this machine.
+    Sized,
+}
+
 /// Settings of a server before its start.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
@@ -44,6 +67,9 @@ pub struct Settings {
     pub binary: Option<PathBuf>,
     /// Settings of the server, each as `name=value`.
     pub settings: Vec<String>,
+    pub profile: Profile,
+    /// Whether pages of the data have checksums; as initdb makes them when not set.
+    pub checksums: Option<bool>,
     /// The CPUs it may run on.
     pub cpus: Option<CpuSet>,
     /// The account that it runs as, which only root can choose. When not set, root takes `postgres`, or `nobody` without
@@ -81,16 +107,111 @@ pub(super) fn start_watched(
         bail!("interrupted before PostgreSQL was started");
     }
     programs.demand_way(account.as_ref())?;
-    let secret = Secret::random()?;
-    Daemon::start(Postgres { programs, settings, account, secret }, scratch, listener)
+    let mut recipe = Postgres {
+        kept: None,
+        first_password: Arc::default(),
+        by_profile: match settings.profile {
+            Profile::AsIs => Vec::new(),
+            Profile::Sized => Machine::this(settings.cpus.as_ref(), scratch).settings(),
+        },
+        secret: Secret::random()?,
+        programs,
+        settings,
+        account,
+    };
+    recipe.kept = KeptData::of(&recipe.programs, &recipe.initdb_options(), recipe.account.as_ref());
+    let started = Daemon::start(recipe.clone(), scratch, listener);
+    match (started, &recipe.kept) {
+        // Perhaps it was the data: they are made anew then.
+        (Err(_), Some(kept)) if recipe.first_password.get().is_some() => {
+            let lock = kept.lock(listener)?;
+            kept.forget()?;
+            drop(lock);
+            recipe.first_password = Arc::default();
+            Daemon::start(recipe, scratch, listener)
+        }
+        (started, _) => started,
+    }
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Postgres {
     programs: Programs,
     settings: Settings,
+    /// The settings of the profile.
+    by_profile: Vec<String>,
     account: Option<Account>,
     secret: Secret,
+    /// The data folder that starts take a copy of.
+    kept: Option<KeptData>,
+    /// The password in the copy.
+    first_password: Arc<OnceLock<Password>>,
+}
+
+impl Postgres {
+    /// The options of initdb that the plan decides on.
+    fn initdb_options(&self) -> Vec<String> {
+        let option = match self.settings.checksums {
+            None => return Vec::new(),
+            Some(true) => "--data-checksums",
+            Some(false) if self.programs.version() >= CHECKSUMS_BY_DEFAULT => "--no-data-checksums",
+            Some(false) => return Vec::new(),
+        };
+        vec![option.to_owned()]
+    }
+
+    /// Makes a new data folder, in which the user has this password.
+    fn initdb(
+        &self,
+        server_folder: &ServerFolder,
+        password: &Password,
+        listener: &mut ProgressListener<'_>,
+    ) -> anyhow::Result<()> {
+        let file = server_folder.accounts();
+        password
+            .reveal(|password| server_folder.write(&file, &String::from_utf8_lossy(password)))?;
+        let mut command = command(&self.programs.initdb);
+        command
+            .arg(format!("--pgdata={}", server_folder.data().display()))
+            .arg(format!("--username={USER}"))
+            .arg(format!("--pwfile={}", file.display()))
+            .args(["--auth-host=scram-sha-256", "--auth-local=scram-sha-256"])
+            // Texts are compared by their bytes, whatever the machine's language is.
+            .args(["--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions"])
+            .args(self.initdb_options())
+            .current_dir(server_folder.temporary());
+        if let Some(account) = server_folder.account() {
+            account.run(&mut command);
+        }
+        let stage = format!("making a data folder by {}", self.programs.initdb.display());
+        let report_stage = || listener(ProgressEvent::stage(&stage));
+        let name = (stage.as_str(), Some(INSTALL_BOUND));
+        let made = run_to_end(command, name, &server_folder.log(), None, report_stage);
+        std::fs::remove_file(&file).with_context(|| format!("cannot remove {}", file.display()))?;
+        made
+    }
+
+    /// Copies the data folder that is kept, or makes one to keep; returns the password in it.
+    fn copy_or_make(
+        &self,
+        kept: &KeptData,
+        server_folder: &ServerFolder,
+        listener: &mut ProgressListener<'_>,
+    ) -> anyhow::Result<Password> {
+        let lock = kept.lock(listener)?;
+        let data = server_folder.data();
+        if let Some(password) = kept.copy_to(&data, listener)? {
+            return Ok(password);
+        }
+        let password = Secret::random()?.password();
+        self.initdb(server_folder, &password, listener)?;
+        if kept.keep(&data, &password, listener).is_err() {
+            // This run has its data; the next one makes them anew.
+            kept.forget()?;
+        }
+        drop(lock);
+        Ok(password)
+    }
 }
 
 impl Recipe for Postgres {
@@ -107,28 +228,44 @@ impl Recipe for Postgres {
         server_folder: &ServerFolder,
         listener: &mut ProgressListener<'_>,
     ) -> anyhow::Result<()> {
-        let file = server_folder.accounts();
+        let Some(kept) = &self.kept else {
+            return self.initdb(server_folder, &self.secret.password(), listener);
+        };
+        let password = self.copy_or_make(kept, server_folder, listener)?;
+        let _ = self.first_password.set(password);
+        Ok(())
+    }
+
+    /// The password in the copy is that of others too.
+    fn demand_password(
+        &self,
+        ports: Ports,
+        listener: &mut ProgressListener<'_>,
+    ) -> anyhow::Result<()> {
+        let Some(first) = self.first_password.get() else { return Ok(()) };
+        let address = local(ports.main);
+        let config = Config {
+            addresses: vec![Address {
+                name: address.to_string(),
+                endpoint: Endpoint::Tcp(address),
+            }],
+            user: USER.to_owned(),
+            password: first.clone(),
+            database: Some(DATABASE.to_owned()),
+            ..Config::default()
+        };
         let password = self.secret.password();
-        password
-            .reveal(|password| server_folder.write(&file, &String::from_utf8_lossy(password)))?;
-        let mut command = command(&self.programs.initdb);
-        command
-            .arg(format!("--pgdata={}", server_folder.data().display()))
-            .arg(format!("--username={USER}"))
-            .arg(format!("--pwfile={}", file.display()))
-            .args(["--auth-host=scram-sha-256", "--auth-local=scram-sha-256"])
-            // Texts are compared by their bytes, whatever the machine's language is.
-            .args(["--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions"])
-            .current_dir(server_folder.temporary());
-        if let Some(account) = server_folder.account() {
-            account.run(&mut command);
-        }
-        let stage = format!("making a data folder by {}", self.programs.initdb.display());
-        let report_stage = || listener(ProgressEvent::stage(&stage));
-        let name = (stage.as_str(), Some(INSTALL_BOUND));
-        let made = run_to_end(command, name, &server_folder.log(), None, report_stage);
-        std::fs::remove_file(&file).with_context(|| format!("cannot remove {}", file.display()))?;
-        made
+        let change = password.reveal(|password| {
+            let password = String::from_utf8_lossy(password);
+            Zeroizing::new(format!("ALTER ROLE {USER} PASSWORD '{password}'"))
+        });
+        rows(&Target::postgres(config), &change, listener)
+            .map(drop)
+            .context("cannot set the password of the new server")
+    }
+
+    fn clear_up(&self, server_folder: &ServerFolder) {
+        shared_memory::remove(&server_folder.data());
     }
 
     fn command(&self, server_folder: &ServerFolder, ports: Ports) -> Command {
@@ -139,7 +276,10 @@ impl Recipe for Postgres {
             .arg(server_folder.data())
             .args(["-h", "127.0.0.1", "-k", "", "-p", &ports.main.to_string()])
             .args(
-                settings.chain(self.settings.settings.clone()).flat_map(|it| ["-c".to_owned(), it]),
+                settings
+                    .chain(self.by_profile.clone())
+                    .chain(self.settings.settings.clone())
+                    .flat_map(|it| ["-c".to_owned(), it]),
             )
             .current_dir(server_folder.temporary());
         command

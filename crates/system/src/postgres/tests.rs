@@ -1,5 +1,7 @@
 //! Tests on an external server, which `cargo xtask test` provides.
 
+use std::os::unix::fs::PermissionsExt;
+
 use measure::{Process, Side};
 
 use super::*;
@@ -64,6 +66,76 @@ fn a_valid_url_is_required_and_options_go_before_it() {
     }
     let wrong = problems(&format!("{url}\nps = \"perhaps\""));
     assert!(wrong.contains("perhaps"), "{wrong}");
+}
+
+fn value(server: &crate::Daemon, sql: &'static str) -> String {
+    let url = Url::parse(&server.url()).unwrap();
+    let target = Target::postgres(url.resolve(&LoginSources::default()).unwrap());
+    let rows = rows(&target, sql, &mut ignore_progress).unwrap();
+    format!("{:?}", rows[0][0])
+}
+
+#[test]
+fn servers_that_start_at_once_have_data_and_passwords_of_their_own() {
+    let start_one = || {
+        std::thread::spawn(|| {
+            let scratch = tempfile::tempdir().unwrap();
+            std::fs::set_permissions(scratch.path(), PermissionsExt::from_mode(0o755)).unwrap();
+            let server = start(Settings::default(), scratch.path()).unwrap();
+            value(&server, "CREATE TABLE mine (id int); SELECT 1");
+            (server.url(), server, scratch)
+        })
+    };
+    let started: Vec<_> = (0..3).map(|_| start_one()).collect();
+    let servers: Vec<_> = started.into_iter().map(|it| it.join().unwrap()).collect();
+    let password = |url: &str| url.split(['@', ':']).nth(2).unwrap().to_owned();
+    let passwords: std::collections::BTreeSet<_> =
+        servers.iter().map(|(url, ..)| password(url)).collect();
+    assert_eq!(passwords.len(), 3);
+    // The next one has no table of theirs.
+    let (_, server, _scratch) = start_one().join().unwrap();
+    server.stop().unwrap();
+}
+
+#[test]
+fn a_data_folder_that_is_kept_and_broken_is_made_anew() {
+    let scratch = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(scratch.path(), PermissionsExt::from_mode(0o755)).unwrap();
+    // Checksums are those of no other test at this time.
+    let settings = || Settings { checksums: Some(true), ..Settings::default() };
+    start(settings(), scratch.path()).unwrap().stop().unwrap();
+    let kept = crate::cache_folder().unwrap().join("postgres");
+    let folders = || std::fs::read_dir(&kept).unwrap().map(|entry| entry.unwrap().path());
+    let control = |folder: &Path| folder.join("data/global/pg_control");
+    // Of the same length, so that only the server can see it.
+    for folder in folders().filter(|folder| control(folder).exists()) {
+        let length = std::fs::metadata(control(&folder)).unwrap().len();
+        std::fs::write(control(&folder), vec![0; length as usize]).unwrap();
+    }
+    let server = start(settings(), scratch.path()).unwrap();
+    assert!(value(&server, "SELECT current_setting('data_checksums')").contains("on"));
+    server.stop().unwrap();
+}
+
+#[test]
+fn a_server_that_was_killed_leaves_no_shared_memory() {
+    let scratch = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(scratch.path(), PermissionsExt::from_mode(0o755)).unwrap();
+    let server = start(Settings::default(), scratch.path()).unwrap();
+    let segment = shared_memory::segment(&server.server_folder.data()).unwrap();
+    let is_there = || {
+        let all = std::fs::read_to_string("/proc/sysvipc/shm").unwrap();
+        all.lines().any(|line| line.split_whitespace().nth(1) == Some(&segment.to_string()))
+    };
+    assert!(is_there());
+    let pid = nix::unistd::Pid::from_raw(server.pid().cast_signed());
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL).unwrap();
+    while server.exited().is_none() {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    assert!(is_there(), "the kernel keeps it");
+    drop(server);
+    assert!(!is_there());
 }
 
 /// The CPU time of a server and its processes, those included that have ended, in ticks of the kernel; `None` when one
