@@ -128,6 +128,9 @@ pub struct Dialect {
     pub analyze: Option<&'static str>,
     /// A plainer one, for systems that take this SQL and not all of that statement.
     pub analyze_alone: Option<&'static str>,
+    /// Lists those of `{tables}`, names in quotes and lower case, of which no statistics were ever gathered; `None` where
+    /// the system does so by itself.
+    pub list_unanalyzed: Option<&'static str>,
     /// Lets a session store texts unchanged, without converting or checking characters. Only for loading ASCII, which
     /// is the same in every character set.
     pub ascii_session: Option<&'static str>,

@@ -164,3 +164,4 @@ mod shared_memory;
 mod sized;
 #[cfg(test)]
 mod tests;
+mod wheel;

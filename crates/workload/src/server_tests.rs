@@ -102,6 +102,24 @@ fn tpcc_keeps_its_conditions_on_postgresql() {
 }
 
 #[test]
+fn tables_of_tpch_without_statistics_are_told() {
+    let system = TestSystem::postgres("dyno_statistics");
+    let workload = workload("tpch", "scale = 0.01");
+    workload.prepare(&system.context()).unwrap();
+    system.context().progress.take_notes();
+    let again = system.beside().with(Existing::Reuse);
+    workload.prepare(&again.context()).unwrap();
+    assert_eq!(again.context().progress.take_notes(), [""; 0]);
+    system.run("DELETE FROM pg_statistic WHERE starelid = 'orders'::regclass");
+    workload.prepare(&again.context()).unwrap();
+    let told = again.context().progress.take_notes().join("\n");
+    assert!(told.starts_with("table orders is without statistics"), "{told}");
+    assert!(told.ends_with("VACUUM (FREEZE, ANALYZE) orders before the run"), "{told}");
+    drop(again);
+    TestSystem::postgres_server().drop_database("dyno_statistics");
+}
+
+#[test]
 fn tables_are_loaded_frozen_where_the_server_does_so_and_a_note_tells_otherwise() {
     for (kind, options, is_frozen) in [
         ("sysbench/oltp_read_only", "tables = 2\ntable_size = 30000", true),

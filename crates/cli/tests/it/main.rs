@@ -56,6 +56,7 @@ mod postgres_counters;
 mod postgres_faults;
 mod postgres_logins;
 mod postgres_pooler;
+mod postgres_refusals;
 mod readers;
 mod record_faults;
 mod relay;

@@ -6,7 +6,7 @@ use nix::sys::signal::Signal;
 
 use crate::faults_interrupt::{interrupt, report as report_of};
 use crate::own_server::Background;
-use crate::sandbox::{Sandbox, report};
+use crate::sandbox::{Sandbox, both, json, report};
 
 /// Whether a process with the folder of the sandbox in its command line is left.
 pub(crate) fn is_something_left(sandbox: &Sandbox) -> bool {
@@ -39,6 +39,29 @@ fn a_managed_postgres_is_started_measured_and_stopped() {
         assert!(more.contains(&check["difference"].as_i64().unwrap()), "{workload}: {check}");
         assert_eq!(check["others_connected"], false, "{workload}: {check}");
         assert!(!is_something_left(&sandbox), "{workload}");
+    }
+}
+
+#[test]
+fn trials_begin_with_the_data_after_the_load_where_that_is_asked_for() {
+    for (between, failed) in [("restore", [0, 0]), ("keep", [0, 1])] {
+        let sandbox = Sandbox::new();
+        sandbox.file(
+            "once.sql",
+            "\\prepare\nCREATE TABLE once (id INTEGER PRIMARY KEY);\n\\cleanup\nDROP TABLE once;\n\
+             \\transaction once\nINSERT INTO once VALUES (1);\n",
+        );
+        let plan = format!(
+            "between = \"{between}\"\nrepetitions = 2\nsystem = {{ kind = \"postgres\" }}\n\
+             workload = {{ kind = \"once.sql\" }}\n[load]\nclients = 1\nevents = 1\nwarm_up = \"0s\"\n"
+        );
+        sandbox.file("plan.toml", &plan);
+        let mut command = sandbox.dyno(["run", "plan.toml", "--format=json"]);
+        let output = command.env("TMPDIR", sandbox.path()).output().unwrap();
+        let report = json(&output);
+        let seen = [0, 1].map(|trial| report["trials"][trial]["failed_transactions"].clone());
+        assert_eq!(seen, failed, "{between}: {}", both(&output));
+        assert!(!is_something_left(&sandbox), "{between}");
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::process::Command;
 
+use record::Run;
 use serde_json::Value;
 
 use crate::sandbox::{Sandbox, both, json, report};
@@ -57,6 +58,21 @@ fn answers_on_mariadb_are_right_after_load_data_local() {
     all_right(&report["trials"][1], 2);
     for trial in report["trials"].as_array().unwrap() {
         assert_eq!(trial["cross_check"]["difference"], 0, "{}", trial["cross_check"]);
+    }
+}
+
+#[test]
+fn answers_on_postgres_are_right_and_plans_tell_times_and_buffers() {
+    let sandbox = Sandbox::new();
+    let report = ours(&sandbox, "postgres", &["-o", "plans=analyze", "--clients=1,2"]);
+    all_right(&report["trials"][0], 1);
+    all_right(&report["trials"][1], 2);
+    let run = Run::open(&sandbox.runs()[0]).unwrap();
+    let plans = &run.trials[0].plans;
+    assert_eq!(plans.len(), 22);
+    for plan in plans {
+        let text = &plan.text;
+        assert!(text.contains("actual time=") && text.contains("Buffers: shared hit="), "{text}");
     }
 }
 

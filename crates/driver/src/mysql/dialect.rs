@@ -49,6 +49,7 @@ pub const DIALECT: Dialect = Dialect {
     analyze: Some("ANALYZE TABLE {table}"),
     analyze_alone: None,
     // Where texts have no bytes in common with ASCII, the server has to convert them.
+    list_unanalyzed: None,
     ascii_session: Some(
         "SET character_set_client = IF(@@character_set_database IN ('ucs2', 'utf16', 'utf16le', 'utf32'), 'latin1', \
          'binary'), character_set_connection = IF(@@character_set_database IN ('ucs2', 'utf16', 'utf16le', 'utf32'), \

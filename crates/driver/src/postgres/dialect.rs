@@ -52,6 +52,10 @@ pub const DIALECT: Dialect = Dialect {
     // Rows that are not frozen are written again by those who read them first.
     analyze: Some("VACUUM (FREEZE, ANALYZE) {table}"),
     analyze_alone: Some("ANALYZE {table}"),
+    list_unanalyzed: Some(
+        "SELECT relname FROM pg_class WHERE relkind = 'r' AND pg_table_is_visible(oid) AND relname IN ({tables}) \
+         AND NOT EXISTS (SELECT FROM pg_statistic WHERE starelid = pg_class.oid)",
+    ),
     ascii_session: None,
     enforce_foreign_keys: None,
     list_columns: "SELECT attname FROM pg_attribute WHERE attrelid = to_regclass('{table}') AND attnum > 0 \

@@ -90,6 +90,7 @@ impl Session {
         session.peer.sessions.began(&address.name, session.peer.process());
         session.peer.is_known = true;
         session.demand_standard_texts()?;
+        session.demand_encoding()?;
         Ok(session)
     }
 
@@ -334,6 +335,16 @@ impl Session {
                 "standard_conforming_strings is off, so backslashes change where a text ends; switch it on for this \
                  user: ALTER ROLE ... SET standard_conforming_strings = on",
             )),
+        }
+    }
+
+    /// Texts go to and fro unchanged, so the session has to take them as UTF-8.
+    fn demand_encoding(&self) -> Result<(), Failure> {
+        match self.peer.setting("client_encoding") {
+            None | Some("UTF8" | "UTF-8" | "utf8") => Ok(()),
+            Some(other) => Err(self.no_login(&format!(
+                "client_encoding is {other}, and dyno's texts are UTF-8; leave it out of the URL's options"
+            ))),
         }
     }
 

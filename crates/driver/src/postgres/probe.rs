@@ -89,6 +89,13 @@ async fn ask(session: &mut Session) -> Result<Facts, Failure> {
         let value = told.text(session, question).await?;
         settings.extend((!value.is_empty()).then(|| (name.to_owned(), value)));
     }
+    // Builds differ in it; that compatible servers have no such function is nothing to tell.
+    let jit = Told::default().text(session, ("", "SELECT pg_jit_available()")).await?;
+    if !jit.is_empty() {
+        let told =
+            if ["t", "1"].contains(&jit.as_str()) { "yes" } else { "no: built without LLVM" };
+        settings.push(("jit_available".to_owned(), told.to_owned()));
+    }
     let maker = told.text(session, ("whose service it is", MAKER)).await?;
     settings.push(("statements".to_owned(), statements(session.peer.protocol).to_owned()));
     settings.push(("encryption".to_owned(), session.encryption()));
@@ -198,8 +205,10 @@ fn product(it: &Described<'_>) -> (String, String) {
 
 /// Limits of the server, without the use by the session that asks: it is closed before the load.
 async fn limits(session: &mut Session, told: &mut Told) -> Result<ServerLimits, Failure> {
+    // Since PostgreSQL 16 some may be kept for members of a role as well.
     let sql = "SELECT current_setting('max_connections')::int - \
-               current_setting('superuser_reserved_connections')::int, \
+               current_setting('superuser_reserved_connections')::int - \
+               coalesce(current_setting('reserved_connections', true), '0')::int, \
                (SELECT COUNT(*) FROM pg_stat_activity WHERE backend_type = 'client backend')";
     let rows = told.rows(session, ("how many connections it takes", sql)).await?;
     let row = rows.into_iter().next().unwrap_or_default();

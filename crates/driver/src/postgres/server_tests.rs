@@ -165,6 +165,32 @@ fn rows_that_are_copied_arrive_as_they_were_given() {
 }
 
 #[test]
+fn a_text_with_a_zero_byte_is_refused_before_it_is_sent() {
+    let told = on_sessions(target(""), async |session, _| {
+        session.run("CREATE TEMPORARY TABLE t (c TEXT)").await?;
+        let mut loader = session.loader("t", &["c"]);
+        let told = loader.push(&[Value::Text("a\0b")]).await.unwrap_err().message.to_string();
+        drop(loader);
+        // Nothing was sent, so the session is as before.
+        assert_eq!(integer(session, "SELECT COUNT(*) FROM t").await?, 0);
+        Ok(told)
+    });
+    assert!(told.unwrap().contains("zero byte"));
+}
+
+#[test]
+fn a_session_with_other_rules_for_texts_is_refused() {
+    for (options, why) in [
+        ("standard_conforming_strings=off", "backslashes change where a text ends"),
+        ("client_encoding=LATIN1", "client_encoding is LATIN1"),
+    ] {
+        let target = target(&format!("options=-c%20{options}"));
+        let told = on_sessions(target, async |_, _| Ok(())).unwrap_err();
+        assert!(told.message.contains(why), "{told}");
+    }
+}
+
+#[test]
 fn rows_that_are_all_of_a_table_are_written_frozen_where_the_server_does_so() {
     let seen = on_sessions(target(""), async |session, _| {
         let name = |what: &str| format!("dyno_frozen_{what}_{}", std::process::id());

@@ -45,6 +45,7 @@ pub const DIALECT: Dialect = Dialect {
     number_after_load: None,
     analyze: Some("ANALYZE {table}"),
     analyze_alone: None,
+    list_unanalyzed: None,
     ascii_session: None,
     enforce_foreign_keys: Some("PRAGMA foreign_keys = ON"),
     list_columns: "SELECT name FROM pragma_table_info('{table}') ORDER BY cid",

@@ -5,8 +5,8 @@ use std::path::Path;
 use driver::postgres::{Config, StatementProtocol};
 use driver::{Address, Target, Timeouts};
 use net::Endpoint;
-use plan::declared::{Choice, Flag, Named, choice, flag, named};
-use plan::{Options, Problem};
+use plan::declared::{Choice, Flag, Named, Number, choice, flag, named, number_without_default};
+use plan::{OptionReader, Options, Problem};
 
 use super::PS;
 use super::server::{DATABASE, Profile, Settings, USER, start_watched};
@@ -23,6 +23,11 @@ const PROGRAM: Named = named(
     BINARY,
     "postgres on PATH, or of the highest version in /usr/lib/postgresql",
     "the server's program, which has the others beside it",
+);
+const VERSION: Number<u64> = number_without_default(
+    "version",
+    10..=99,
+    "the version to run, such as 17: the machine's, or one that pip fetches, without JIT",
 );
 const SETTINGS: Named =
     named("settings", "the server's own", "settings, such as { shared_buffers = \"1GB\" }");
@@ -47,7 +52,7 @@ pub(crate) static KIND: Kind = Kind {
     name: "postgres",
     summary: "a PostgreSQL server that dyno starts with temporary data and stops after the run",
     argument: "postgres",
-    options: &[&PROGRAM, &SETTINGS, &PROFILE, &CHECKSUMS, &CPUS, &ACCOUNT, &PS],
+    options: &[&PROGRAM, &VERSION, &SETTINGS, &PROFILE, &CHECKSUMS, &CPUS, &ACCOUNT, &PS],
     read,
 };
 
@@ -66,6 +71,7 @@ fn read(options: &Options, folder: &Path) -> Result<Box<dyn System>, Vec<Problem
     options::refuse_reserved(&mut reader, SETTINGS.name, &made, &RESERVED);
     let settings = Settings {
         binary: reader.text(BINARY).map(|binary| options::program(folder, &binary)),
+        version: version(&mut reader),
         settings: made,
         profile: PROFILE.read(&mut reader),
         checksums: CHECKSUMS.read_given(&mut reader),
@@ -75,6 +81,16 @@ fn read(options: &Options, folder: &Path) -> Result<Box<dyn System>, Vec<Problem
     let protocol = PS.read(&mut reader);
     reader.finish()?;
     Ok(Box::new(Managed { settings, protocol }))
+}
+
+/// The version, which goes with no program that is named.
+fn version(reader: &mut OptionReader<'_>) -> Option<u32> {
+    let version = VERSION.read_given(reader)?;
+    if reader.is_given(BINARY) {
+        let help = "the program has its own version";
+        reader.reject(VERSION.name, "`version` and `binary` do not go together", help);
+    }
+    u32::try_from(version).ok()
 }
 
 impl System for Managed {

