@@ -146,19 +146,24 @@ impl Described for Numbers {
 pub struct Flag {
     /// Its name in a plan.
     pub name: &'static str,
-    default: bool,
+    default: Option<bool>,
     meaning: &'static str,
 }
 
 /// `true` or `false`.
 pub const fn flag(name: &'static str, default: bool, meaning: &'static str) -> Flag {
-    Flag { name, default, meaning }
+    Flag { name, default: Some(default), meaning }
+}
+
+/// The same where the system decides when the plan does not.
+pub const fn flag_without_default(name: &'static str, meaning: &'static str) -> Flag {
+    Flag { name, default: None, meaning }
 }
 
 impl Flag {
     /// The value in the plan, or the default.
     pub fn read(&self, reader: &mut OptionReader<'_>) -> bool {
-        reader.boolean(self.name, self.default)
+        reader.boolean(self.name, self.default.unwrap_or_default())
     }
 
     /// The same, with `None` where the option is absent.
@@ -169,7 +174,12 @@ impl Flag {
 
 impl Described for Flag {
     fn info(&self) -> OptionInfo {
-        OptionInfo::new(self.name, self.default.to_string(), self.meaning, Form::Flag)
+        OptionInfo::new(
+            self.name,
+            self.default.map(|default| default.to_string()).unwrap_or_default(),
+            self.meaning,
+            Form::Flag,
+        )
     }
 }
 

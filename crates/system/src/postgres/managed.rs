@@ -5,7 +5,9 @@ use std::path::Path;
 use driver::postgres::{Config, StatementProtocol};
 use driver::{Address, Target, Timeouts};
 use net::Endpoint;
-use plan::declared::{Choice, Flag, Named, Number, choice, flag, named, number_without_default};
+use plan::declared::{
+    Choice, Flag, Named, Number, choice, flag_without_default, named, number_without_default,
+};
 use plan::{OptionReader, Options, Problem};
 
 use super::PS;
@@ -37,10 +39,9 @@ const PROFILE: Choice<Profile> = choice(
     &[("as-is", Profile::AsIs), ("sized", Profile::Sized)],
     "settings beside those: as-is, the server's own; sized, by this machine's memory, cores and disk",
 );
-const CHECKSUMS: Flag = flag(
+const CHECKSUMS: Flag = flag_without_default(
     "checksums",
-    false,
-    "whether pages of the data have checksums; where it is not given, as initdb makes them: with from 18 on",
+    "whether pages of the data have checksums; when not given, as initdb makes them: with from 18 on",
 );
 const ACCOUNT: Named = named(
     "user",
@@ -157,6 +158,19 @@ mod tests {
         assert_eq!(told("checksums = false", &names)[0], "off");
         let sized = told("profile = \"sized\"\nsettings = { max_wal_size = \"2GB\" }", &names);
         assert_eq!(sized[1..], ["15min", "2GB"]);
+    }
+
+    #[test]
+    fn the_version_that_is_asked_for_runs_and_goes_with_no_program() {
+        let installed = super::super::programs::Programs::find(None).unwrap().version();
+        let running = started(read, &format!("version = {installed}"), Path::new("/")).unwrap();
+        assert!(running.identity().version.starts_with(&installed.to_string()));
+        running.stop(&mut ignore_progress).unwrap();
+        let both = "version = 17\nbinary = \"/bin/sh\"";
+        let Err(problems) = read(&Options::parse(both).unwrap(), Path::new("/")) else { panic!() };
+        assert_eq!(problems[0].message, "`version` and `binary` do not go together");
+        let Err(error) = started(read, "version = 42", Path::new("/")) else { panic!() };
+        assert!(format!("{error:#}").contains("only 14 to 18 can be fetched"), "{error:#}");
     }
 
     #[test]

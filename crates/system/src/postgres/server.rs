@@ -137,7 +137,10 @@ pub(super) fn start_watched(
     let started = Daemon::start(recipe.clone(), scratch, listener);
     match (started, &recipe.kept) {
         // Perhaps it was the data: they are made anew then.
-        (Err(_), Some(kept)) if recipe.first_password.get().is_some() => {
+        (Err(_), Some(kept))
+            if recipe.first_password.get().is_some()
+                && listener(ProgressEvent::stage("starting again")).is_continue() =>
+        {
             let lock = kept.lock(listener)?;
             kept.forget()?;
             drop(lock);
