@@ -46,12 +46,15 @@ pub(crate) const QEMU: Need = Need { program: "qemu-riscv64-static", package: "q
 
 /// The browser in which a test opens a report.
 pub(crate) const CHROMIUM: Need = Need { program: "chromium", package: "chromium" };
+/// Scrapes the metrics of a run.
+pub(crate) const PROMETHEUS: Need = Need { program: "prometheus", package: "prometheus" };
 /// For the text of a report on paper.
 pub(crate) const PDFTOTEXT: Need = Need { program: "pdftotext", package: "poppler-utils" };
 
 /// What the tests need.
-pub(crate) const OF_TESTS: [Need; 13] = [
+pub(crate) const OF_TESTS: [Need; 14] = [
     MARIADB, POSTGRES, PGBOUNCER, SYSBENCH, GO, IP, NFT, SSH, SSHD, CHROMIUM, PDFTOTEXT, PERF, PIP,
+    PROMETHEUS,
 ];
 
 /// Other folders of programs: those of servers, and that of Go's own archive.

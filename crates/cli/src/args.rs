@@ -2,6 +2,7 @@
 
 mod bench;
 mod help;
+mod metrics;
 mod names;
 mod values;
 
@@ -16,6 +17,7 @@ use values::{EXISTING, LASTING_SYSTEM, one_or_more};
 pub(crate) use self::bench::{BenchArgs, SubjectArgs};
 use self::bench::{OUTPUT, STOP};
 pub(crate) use self::help::parse;
+pub(crate) use self::metrics::MetricsArgs;
 use self::names::{SYSTEM_OPTIONS, SYSTEMS, WORKLOADS};
 
 /// What `dyno --version` prints after the name.
@@ -191,6 +193,8 @@ pub(crate) struct OutputArgs {
     #[arg(long, value_name = "CODE", requires = "strict")]
     #[arg(help_heading = OUTPUT, hide_short_help = true)]
     pub(crate) accept: Vec<String>,
+    #[command(flatten)]
+    pub(crate) metrics: MetricsArgs,
     /// Print no progress.
     #[arg(long, short)]
     #[arg(help_heading = OUTPUT, hide_short_help = true)]

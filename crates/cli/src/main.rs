@@ -6,6 +6,7 @@ mod commands;
 mod detached;
 mod environment;
 mod foreign_options;
+mod metrics;
 mod output;
 mod progress;
 mod signals;

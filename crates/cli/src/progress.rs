@@ -291,8 +291,8 @@ impl RunListener for ProgressDisplay {
                 self.end_stages();
                 self.line(&format!("{name}: {}", identity.title()));
             }
-            Event::TrialBegins { index, title } => {
-                self.trial = index;
+            Event::TrialBegins { trial, title } => {
+                self.trial = trial.index;
                 self.told_ns = 0;
                 title.clone_into(&mut self.title);
             }

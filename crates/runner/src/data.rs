@@ -64,7 +64,9 @@ impl Experiment {
         let test_bed = TestBed::make(self, instance, scratch.path(), stop, listener)?;
         let names = (&self.plan.systems[0].name, &self.plan.workloads[0].name);
         let title = format!("{} · {}", names.0, names.1);
-        listener.on_event(Event::TrialBegins { index: 0, title: &title });
+        if let Some(trial) = self.plan.trials().first().copied() {
+            listener.on_event(Event::TrialBegins { trial, title: &title });
+        }
         let done = work(&test_bed, task, listener);
         let taken_down = test_bed.take_down();
         let (conditions, removed) = done?;

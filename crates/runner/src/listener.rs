@@ -4,10 +4,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use measure::{Interval, Operation, Phase};
+use plan::Trial;
 use record::{Identity, TrialStatus, TrialWriter};
 use system::ProgressEvent;
 
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
     RunBegins {
         folder: &'a Path,
@@ -22,8 +23,7 @@ pub enum Event<'a> {
         identity: &'a Identity,
     },
     TrialBegins {
-        /// Its index in the run, from 0.
-        index: usize,
+        trial: Trial,
         /// Its title, such as `sqlite · oltp_read_only · 4 clients`.
         title: &'a str,
     },

@@ -99,7 +99,7 @@ impl UntilFirstLoad {
     ) {
         if self.has_begun && !self.unreported.is_empty() {
             self.report_all(listener);
-            listener.on_event(Event::TrialBegins { index: trial.index, title });
+            listener.on_event(Event::TrialBegins { trial, title });
         }
     }
 
@@ -139,12 +139,12 @@ impl UntilFirstLoad {
             return;
         }
         self.report_all(listener);
-        listener.on_event(Event::TrialBegins { index: current.index, title });
+        listener.on_event(Event::TrialBegins { trial: current, title });
     }
 
     fn report_all(&mut self, listener: &mut dyn RunListener) {
-        for (Trial { index, .. }, title, status) in self.unreported.drain(..) {
-            listener.on_event(Event::TrialBegins { index, title: &title });
+        for (trial, title, status) in self.unreported.drain(..) {
+            listener.on_event(Event::TrialBegins { trial, title: &title });
             listener.on_event(Event::TrialEnds { status: &status, record: None });
         }
     }

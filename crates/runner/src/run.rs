@@ -206,7 +206,7 @@ impl<'a> Sequence<'a> {
             title.push_str(&format!(" · {note}"));
         }
         self.begun += 1;
-        listener.on_event(Event::TrialBegins { index: trial.index, title: &title });
+        listener.on_event(Event::TrialBegins { trial: *trial, title: &title });
         let attempt = self.attempt(*trial, &title, listener)?;
         let is_started = matches!(attempt, Ok((_, true)));
         let (status, cause) = match attempt {

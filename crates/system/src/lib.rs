@@ -17,6 +17,7 @@ mod echo;
 pub mod evidence;
 mod go;
 pub mod go_echo;
+pub mod http;
 mod kind;
 mod kinds;
 mod log_tail;

@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use driver::set_environment_passwords;
+use engine::Stop;
 use generators::Fleet;
 use plan::{FailIf, Plan, SeekPlan, Source, Trial, show_duration};
 use record::RunStatus;
-use report::{Planned, PlannedTrial, several};
+use report::{Doubt, Planned, PlannedTrial, several};
 use runner::{Experiment, NothingMeasured, RunOptions, RunOutcome};
 
 use super::option_names::OptionNames;
@@ -17,6 +18,7 @@ use super::report::View;
 use super::run_name::RunNames;
 use super::{WrongArgument, repetitions};
 use crate::args::{Format, OutputArgs, SubjectArgs};
+use crate::metrics::{Exports, Targets};
 use crate::progress::{PlannedLoad, ProgressDisplay};
 use crate::{command_line, signals};
 
@@ -33,6 +35,7 @@ pub(crate) fn run(
 ) -> Result<ExitCode> {
     let names_of_run = RunNames::check(&output.out, output.name.take())?;
     let accepted = super::report::accepted(&output.accept)?;
+    let targets = Targets::check(&output.metrics).map_err(WrongArgument)?;
     let source = match &output.seek {
         Some(bounds) => source.set("seek.bounds", bounds)?,
         None => source,
@@ -69,6 +72,20 @@ pub(crate) fn run(
         return Ok(ExitCode::SUCCESS);
     }
     let stop = signals::listen().context("cannot listen for signals")?;
+    let exports = Exports::open(targets).map_err(WrongArgument)?;
+    let code = measure(experiment, &exports, &output, (&names_of_run, &accepted), &stop);
+    exports.finish(&stop);
+    code
+}
+
+/// Runs it, writes the report and prints the requested view.
+fn measure(
+    experiment: Experiment,
+    exports: &Exports,
+    output: &OutputArgs,
+    (names_of_run, accepted): (&RunNames, &[Doubt]),
+    stop: &Stop,
+) -> Result<ExitCode> {
     let plan = experiment.plan();
     let trials = plan.seek.is_none().then(|| plan.trials().len());
     let planned = PlannedLoad { time: plan.estimate(), may_end_sooner: plan.may_end_sooner() };
@@ -79,7 +96,8 @@ pub(crate) fn run(
         dyno: super::this_dyno(),
     };
     let mut generators = Fleet::of(&plan.load);
-    let outcome = experiment.run(&options, Some(&mut generators), &stop, &mut progress);
+    let mut listeners = exports.listen(plan, &mut progress);
+    let outcome = experiment.run(&options, Some(&mut generators), stop, &mut listeners);
     progress.finish();
     // No login follows.
     drop(experiment);
@@ -89,14 +107,13 @@ pub(crate) fn run(
         Err(cause) if cause.is::<NothingMeasured>() => return Err(cause),
         Err(cause) => {
             progress.folder.iter().for_each(|folder| names_of_run.give(folder));
-            show_broken_off(progress.folder.as_ref(), &cause, &output);
+            show_broken_off(progress.folder.as_ref(), &cause, output);
             return Err(cause);
         }
     };
     names_of_run.give(&outcome.folder);
     let run = report::open(&outcome.folder)?;
-    let view =
-        View { format: output.format, is_full: output.full, is_brief: false, accepted: &accepted };
+    let view = View { format: output.format, is_full: output.full, is_brief: false, accepted };
     let shown = super::report::show(&run, view, Some(&outcome.folder))?;
     let code = super::report::strict(exit_code(&outcome), output.strict, &shown.validity);
     Ok(super::report::bounded(code, shown.crossed.as_deref()))

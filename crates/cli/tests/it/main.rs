@@ -41,6 +41,7 @@ mod logins;
 mod logins_tidb;
 mod mariadb;
 mod member_exits;
+mod metrics;
 mod mistakes;
 mod network;
 mod open_files;

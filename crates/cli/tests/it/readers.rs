@@ -27,7 +27,7 @@ const MORE: [(&str, &str); 2] = [
     ),
 ];
 
-fn python(script: &Path, arguments: &[&Path]) -> Output {
+pub(crate) fn python(script: &Path, arguments: &[&Path]) -> Output {
     let readers = std::env::var_os("DYNO_TEST_READERS")
         .expect("DYNO_TEST_READERS, which `cargo xtask test` sets");
     let mut command = Command::new("python3");

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::program::Program;
 use crate::daemon::{Recipe, ServerFolder};
+use crate::http;
 use crate::ports::{ANSWER_BOUND, Ports, local};
 use crate::process::command;
 use crate::tidb::Settings;
@@ -83,14 +84,7 @@ pub(super) fn ask(pd: SocketAddr, place: &str, bound: Duration) -> anyhow::Resul
 /// When it does not answer within `bound`, or not with success.
 pub(super) fn page(server: SocketAddr, path: &str, bound: Duration) -> anyhow::Result<String> {
     let url = format!("http://{server}{path}");
-    let config = ureq::Agent::config_builder()
-        .timeout_global(Some(bound))
-        .proxy(None)
-        .max_redirects(0)
-        .http_status_as_error(false)
-        .user_agent("dyno")
-        .build();
-    let mut answer = ureq::Agent::from(config).get(&url).call().with_context(|| url.clone())?;
+    let mut answer = http::agent(bound).get(&url).call().with_context(|| url.clone())?;
     let body = answer.body_mut().with_config().limit(PAGE_BYTES_MAX);
     let text = body.read_to_string().with_context(|| url.clone())?;
     if !answer.status().is_success() {

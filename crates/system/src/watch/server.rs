@@ -12,6 +12,7 @@ use super::host::LOOK_PERIOD;
 use super::left_out::LeftOut;
 use super::sql_source::SqlSource;
 use super::stores;
+use crate::http;
 
 /// The size limit of an answer, bytes.
 const BODY_BYTES_MAX: u64 = 64 * 1024 * 1024;
@@ -66,7 +67,7 @@ struct KnownSeries {
 /// # Errors
 /// Why there was no answer, without a password in the text.
 pub fn read_page(url: &str, bound: Duration) -> Result<String, String> {
-    fetch(&agent(bound), url, BODY_BYTES_MAX)
+    fetch(&http::agent(bound), url, BODY_BYTES_MAX)
 }
 
 /// What is at an address, of at most so many bytes; waits at most `bound` for it.
@@ -74,23 +75,13 @@ pub fn read_page(url: &str, bound: Duration) -> Result<String, String> {
 /// # Errors
 /// As [`read_page`].
 pub(crate) fn read_bytes(url: &str, bound: Duration, bytes_max: u64) -> Result<Vec<u8>, String> {
-    fetch_bytes(&agent(bound), url, bytes_max)
-}
-
-fn agent(bound: Duration) -> ureq::Agent {
-    let config = ureq::Agent::config_builder()
-        .timeout_global(Some(bound))
-        .proxy(None)
-        .max_redirects(0)
-        .user_agent("dyno")
-        .build();
-    config.into()
+    fetch_bytes(&http::agent(bound), url, bytes_max)
 }
 
 impl ServerWatch {
     /// Prepares to ask at `url`, with at most `bound` for each answer, including the connection.
     pub fn new(url: &str, bound: Duration) -> Self {
-        Self::of(Source::Page { url: url.to_owned(), agent: agent(bound) })
+        Self::of(Source::Page { url: url.to_owned(), agent: http::agent(bound) })
     }
 
     /// Prepares to ask a database by SQL, with at most `bound` for each answer.
@@ -295,13 +286,13 @@ fn fetch(agent: &ureq::Agent, url: &str, bytes_max: u64) -> Result<String, Strin
 }
 
 fn fetch_bytes(agent: &ureq::Agent, url: &str, bytes_max: u64) -> Result<Vec<u8>, String> {
-    let answer = agent.get(url).call().map_err(|error| explain(&error))?;
+    let answer = agent.get(url).call().map_err(|error| http::explain(&error))?;
     let status = answer.status();
     if !status.is_success() {
-        return Err(format!("it answered {status}"));
+        return Err(format!("it answered {}", status.as_u16()));
     }
     let body = answer.into_body().into_with_config().limit(bytes_max).read_to_vec();
-    body.map_err(|error| explain(&error))
+    body.map_err(|error| http::explain(&error))
 }
 
 /// The change of one series between two answers.
@@ -317,17 +308,6 @@ enum SeriesChange {
 /// ends, so this bucket is kept with it even when its own count has not changed.
 fn is_lower_bucket(name: &str, key: &str) -> bool {
     name.ends_with("_bucket") && !key.contains("le=\"+Inf\"")
-}
-
-/// A short description of the error; the caller adds the address.
-fn explain(error: &ureq::Error) -> String {
-    match error {
-        ureq::Error::Timeout(_) => "it did not answer in time".to_owned(),
-        ureq::Error::StatusCode(code) => format!("it answered {code}"),
-        ureq::Error::BodyExceedsLimit(bytes) => format!("its answer is longer than {bytes} bytes"),
-        ureq::Error::Io(cause) => format!("it cannot be reached: {cause}"),
-        other => other.to_string(),
-    }
 }
 
 #[cfg(test)]
