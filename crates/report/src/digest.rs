@@ -3,6 +3,7 @@
 mod generators;
 mod points;
 pub(crate) mod probe;
+mod run_title;
 mod slices;
 pub(crate) mod titles;
 mod unit;
@@ -265,31 +266,6 @@ impl<'a> Digest<'a> {
             trial.name()
         }
     }
-
-    /// The run's title, or what its plan does to which systems with which load.
-    pub(crate) fn whole_title(&self) -> String {
-        let header = &self.run.header;
-        let products: BTreeSet<&str> =
-            self.systems().into_iter().map(|(_, identity)| identity.product.as_str()).collect();
-        if header.title.is_some() || products.is_empty() {
-            return self.title().to_owned();
-        }
-        let products = products.into_iter().collect::<Vec<_>>().join(", ");
-        let [least, most] = [self.points.first(), self.points.last()]
-            .map(|point| point.map(|point| load_text(point.clients, point.rate)));
-        let load = match (least, most) {
-            (Some(least), Some(most)) if least == most => format!(", {least}"),
-            (Some(least), Some(most)) => format!(", {least} to {most}"),
-            _ => String::new(),
-        };
-        format!("{} on {products}{load}", header.plan_name)
-    }
-
-    /// The run's title, or its plan's name.
-    pub(crate) fn title(&self) -> &'a str {
-        let header = &self.run.header;
-        header.title.as_deref().unwrap_or(&header.plan_name)
-    }
 }
 
 impl<'a> Trial<'a> {
@@ -369,6 +345,9 @@ impl<'a> Trial<'a> {
     /// Identifies the trial by its place in the experiment.
     pub(crate) fn name(&self) -> String {
         let header = &self.record.header;
+        if self.record.is_unknown() {
+            return format!("trial {}, whose header cannot be read", header.index + 1);
+        }
         let load = load_text(header.clients, header.load.open.as_ref().map(|open| &open.rate));
         let probe = match header.probe {
             Some(probe) if probe.is_confirming => ", confirming".to_owned(),

@@ -75,6 +75,39 @@ fn a_damaged_trial_is_shown_and_never_counts_as_complete() {
     assert_eq!((&damaged["severity"], &damaged["values"]["line"]), (&"invalid".into(), &3.into()));
 }
 
+#[test]
+fn the_title_has_what_is_known_of_trials_whose_header_cannot_be_read() {
+    let mut run = repeated();
+    run.header.title = None;
+    let title = |run: &Run| Digest::new(run).whole_title();
+    let whole = title(&run);
+    assert!(whole.contains(" on ") && whole.contains(" client"), "{whole}");
+    let mut damage = |at: usize| {
+        let trial = &mut run.trials[at];
+        trial.damage = Some(record::Damage {
+            file: "trial.json".to_owned(),
+            line: 0,
+            what: "it is missing".to_owned(),
+        });
+        trial.header.system = "unknown".to_owned();
+        trial.header.workload.name = "unknown".to_owned();
+        trial.header.clients = 0;
+        trial.header.identity = record::Identity::default();
+        title(&run)
+    };
+    assert_eq!(damage(1), whole);
+    [0, 2].into_iter().for_each(|at| drop(damage(at)));
+    let none = damage(3);
+    let name = &run.header.plan_name;
+    assert_eq!(none, format!("{name}, 4 trials whose headers cannot be read"));
+    let reading = Reading::new(&run);
+    let page = crate::whole_html(&reading);
+    assert!(page.contains("trial 2, whose header cannot be read"), "{page}");
+    run.trials.truncate(1);
+    let name = &run.header.plan_name;
+    assert_eq!(title(&run), format!("{name}, a trial whose header cannot be read"));
+}
+
 /// A server, or who made the record, chooses all of these.
 #[test]
 fn texts_of_others_control_no_terminal_and_are_not_formulas() {
