@@ -146,6 +146,15 @@ pub(crate) enum End {
     High,
 }
 
+impl End {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Low => "lower",
+            Self::High => "upper",
+        }
+    }
+}
+
 /// An end of an interval; empty when there is none.
 pub(crate) fn csv_cell(interval: Option<Confidence>, end: End) -> String {
     let end = interval.and_then(|it| match end {

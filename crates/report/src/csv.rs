@@ -1,6 +1,6 @@
 //! The report as CSV: a row for each trial and each of its operations.
 
-mod columns;
+pub(crate) mod columns;
 mod watch;
 
 use crate::reading::Reading;

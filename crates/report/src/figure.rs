@@ -2,6 +2,8 @@
 //! latencies, which have intervals, are kinds of their own; all others are entries of the [`catalogue`].
 
 pub(crate) mod catalogue;
+#[cfg(test)]
+mod document;
 
 use analysis::{RoundFigure, Significance, Summary, TimedValue};
 use measure::PreciseFigure;
@@ -257,12 +259,14 @@ mod tests {
         let mut shown = 0;
         for entry in &CATALOGUE {
             assert!(columns.contains(&entry.key), "{}", entry.key);
-            let Some(row) = &entry.row else { continue };
+            if entry.row.is_none() {
+                continue;
+            }
             let of_trial = &report["trials"][0][entry.key];
             assert_eq!(of_trial.as_f64(), entry.number(&trial), "{}", entry.key);
             if entry.number(&trial).is_some() {
                 shown += 1;
-                assert!(page.contains(row.label), "{}", row.label);
+                assert!(page.contains(entry.label), "{}", entry.label);
             }
         }
         assert!(shown >= 3, "{shown}");

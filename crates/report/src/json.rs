@@ -289,8 +289,8 @@ fn trial(trial: &Trial<'_>, percentiles: &[f64]) -> Value {
             "validity": trial.validity().name(),
         }),
     );
-    for (key, _, figure) in everywhere(trial) {
-        value[key] = figure.into();
+    for (entry, _, figure) in everywhere(trial) {
+        value[entry.key] = figure.into();
     }
     let parts = [
         ("turns", turns::json(trial)),

@@ -1,7 +1,7 @@
 //! The shape of report.json as a JSON Schema, made from one table. Objects whose keys are in it have no others; a test holds
 //! it against the reports of all made-up runs, so that a new key is described here.
 
-mod shapes;
+pub(crate) mod shapes;
 
 use serde_json::{Map, Value, json};
 
@@ -9,7 +9,7 @@ use crate::figure::catalogue::everywhere_keys;
 use shapes::SHAPES;
 
 /// A key of an object. A name that ends with `?` may be absent.
-type Field = (&'static str, &'static str, &'static str);
+pub(crate) type Field = (&'static str, &'static str, &'static str);
 
 /// The schema, in a draft that most validators know.
 pub fn schema() -> Value {

@@ -390,9 +390,9 @@ pub(crate) fn facts(trial: &Trial<'_>) -> Table {
     for (name, text) in generator::facts(trial) {
         fact(name, text);
     }
-    for (_, row, value) in everywhere(trial) {
+    for (entry, unit, value) in everywhere(trial) {
         if let Some(value) = value {
-            fact(row.label, show(row.unit, value));
+            fact(entry.label, show(unit, value));
         }
     }
     table

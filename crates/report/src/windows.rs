@@ -36,8 +36,8 @@ pub(crate) fn json(trial: &Trial<'_>) -> Option<Value> {
             "warnings": window.findings.iter().map(finding::json).collect::<Vec<_>>(),
         });
         extend(&mut value, more);
-        for (key, _, figure) in everywhere(window) {
-            value[key] = figure.into();
+        for (entry, _, figure) in everywhere(window) {
+            value[entry.key] = figure.into();
         }
         value
     };

@@ -14,13 +14,16 @@ use crate::number::percentile_name;
 use crate::operations::TOTAL;
 use crate::tables::kind_name;
 
-pub(super) struct Column {
-    pub(super) head: String,
+pub(crate) struct Column {
+    pub(crate) head: String,
+    /// What is in it.
+    #[cfg_attr(not(test), expect(dead_code, reason = "a test makes docs/figures.md of it"))]
+    pub(crate) meaning: String,
     pub(super) cell: Box<dyn Fn(&Row<'_>) -> String>,
 }
 
 /// A trial, or one of its operations.
-pub(super) struct Row<'t> {
+pub(crate) struct Row<'t> {
     trial: &'t Trial<'t>,
     part: Part<'t>,
 }
@@ -88,80 +91,111 @@ impl<'t> Row<'t> {
     }
 }
 
-pub(super) fn columns(percentiles: &[f64]) -> Vec<Column> {
-    let mut all: Vec<Column> = LEAD.map(|(head, cell)| Column::new(head, cell)).into();
-    all.extend(latencies("", percentiles, |row| Some(row.latency())));
-    all.push(Column::new("at_least", |row| lower_bounds(row.latency()).join(" ")));
-    all.extend(latencies("service_", percentiles, |row| row.service()));
+pub(crate) fn columns(percentiles: &[f64]) -> Vec<Column> {
+    let mut all: Vec<Column> =
+        LEAD.map(|(head, meaning, cell)| Column::new(head, meaning, cell)).into();
+    all.extend(latencies("", "response times", percentiles, |row| Some(row.latency())));
+    let meaning = "latencies of this row that are known only from below";
+    all.push(Column::new("at_least", meaning, |row| lower_bounds(row.latency()).join(" ")));
+    let of = "service times, from the actual start; empty in a closed loop";
+    all.extend(latencies("service_", of, percentiles, |row| row.service()));
     let figures = CATALOGUE.iter();
-    all.extend(figures.map(|it| Column::new(it.key, |row| row.whole(|trial| it.cell(trial)))));
+    all.extend(
+        figures.map(|it| Column::new(it.key, it.label, |row| row.whole(|trial| it.cell(trial)))),
+    );
     all.extend(confidence::csv_columns(percentiles).into_iter().map(|(head, figure, end)| {
-        Column::new(head, move |row| confidence::csv_cell(row.interval(figure), end))
+        let of = figure.column();
+        let meaning = format!("{} end of the 95 % interval of `{of}` within the trial", end.name());
+        Column::new(head, meaning, move |row| confidence::csv_cell(row.interval(figure), end))
     }));
-    all.extend(TAIL.map(|(head, cell)| Column::new(head, cell)));
+    all.extend(TAIL.map(|(head, meaning, cell)| Column::new(head, meaning, cell)));
     all
 }
 
 impl Column {
-    fn new(head: impl Into<String>, cell: impl Fn(&Row<'_>) -> String + 'static) -> Self {
-        Self { head: head.into(), cell: Box::new(cell) }
+    fn new(
+        head: impl Into<String>,
+        meaning: impl Into<String>,
+        cell: impl Fn(&Row<'_>) -> String + 'static,
+    ) -> Self {
+        Self { head: head.into(), meaning: meaning.into(), cell: Box::new(cell) }
     }
 }
 
 type Cell = fn(&Row<'_>) -> String;
 
 /// The first columns of every row.
-const LEAD: [(&str, Cell); 18] = [
-    ("trial", |row| (row.header().index + 1).to_string()),
-    ("system", |row| row.header().system.clone()),
-    ("product", |row| row.header().identity.product.clone()),
-    ("version", |row| row.header().identity.version.clone()),
-    ("storage", |row| row.header().identity.storage.clone()),
-    ("workload", |row| row.header().workload.name.clone()),
-    ("kind", |row| row.header().workload.kind.clone()),
-    ("clients", |row| row.header().clients.to_string()),
-    ("repetition", |row| (row.header().repetition + 1).to_string()),
-    ("status", |row| row.trial.status().to_owned()),
-    ("validity", |row| row.trial.validity().name().to_owned()),
-    ("operation", |row| row.of(|_| TOTAL.to_owned(), |it| it.name.clone())),
-    ("operation_kind", |row| row.of(|_| "transaction", |it| kind_name(it.kind))),
-    ("seconds", |row| row.trial.summary.seconds.to_string()),
-    ("succeeded", |row| row.of(|it| it.transactions, |it| it.succeeded)),
-    ("timed_out", |row| row.of(timed_out, |it| it.timed_out)),
-    ("failed", |row| row.of(|it| it.failed_transactions, |it| it.failed)),
-    ("per_s", |row| row.of(|it| it.transactions_per_s, |it| it.per_s)),
+const LEAD: [(&str, &str, Cell); 18] = [
+    ("trial", "number of the trial, from 1", |row| (row.header().index + 1).to_string()),
+    ("system", "name of the system", |row| row.header().system.clone()),
+    ("product", "product as the system reports it", |row| row.header().identity.product.clone()),
+    ("version", "its version", |row| row.header().identity.version.clone()),
+    ("storage", "where and how it stores data", |row| row.header().identity.storage.clone()),
+    ("workload", "name of the workload", |row| row.header().workload.name.clone()),
+    ("kind", "kind of the workload", |row| row.header().workload.kind.clone()),
+    ("clients", "concurrent clients", |row| row.header().clients.to_string()),
+    ("repetition", "which repetition, from 1", |row| (row.header().repetition + 1).to_string()),
+    ("status", "how the trial ended", |row| row.trial.status().to_owned()),
+    ("validity", "valid, doubtful or invalid", |row| row.trial.validity().name().to_owned()),
+    ("operation", "`TOTAL` in the row of the whole trial; else the operation", |row| {
+        row.of(|_| TOTAL.to_owned(), |it| it.name.clone())
+    }),
+    ("operation_kind", "transaction, read, write or other", |row| {
+        row.of(|_| "transaction", |it| kind_name(it.kind))
+    }),
+    ("seconds", "measured time", |row| row.trial.summary.seconds.to_string()),
+    ("succeeded", "successes; in the first row transactions", |row| {
+        row.of(|it| it.transactions, |it| it.succeeded)
+    }),
+    ("timed_out", "time-outs", |row| row.of(timed_out, |it| it.timed_out)),
+    ("failed", "failures; in the first row with time-outs", |row| {
+        row.of(|it| it.failed_transactions, |it| it.failed)
+    }),
+    ("per_s", "successes per second", |row| row.of(|it| it.transactions_per_s, |it| it.per_s)),
 ];
 
-/// The last columns of every row: the kinds of failures with their counts, when the measured load began and ended, UTC,
-/// of how many windows the trial is made, the systems that were up beside its own, and its part in a seek.
-const TAIL: [(&str, Cell); 8] = [
-    ("failures", |row| row.whole(|_| Some(failures::csv_cell(row.trial)))),
-    ("measure_started", |row| {
+/// The last columns of every row.
+const TAIL: [(&str, &str, Cell); 8] = [
+    ("failures", "kinds of failures with their counts", |row| {
+        row.whole(|_| Some(failures::csv_cell(row.trial)))
+    }),
+    ("measure_started", "begin of the measured load, UTC", |row| {
         row.trial.measured()[0].map(|time| time.to_string()).unwrap_or_default()
     }),
-    ("measure_ended", |row| {
+    ("measure_ended", "its end, UTC", |row| {
         row.trial.measured()[1].map(|time| time.to_string()).unwrap_or_default()
     }),
-    ("windows", |row| match row.trial.windows.len() {
+    ("windows", "windows that the trial is made of", |row| match row.trial.windows.len() {
         0 => String::new(),
         windows => windows.to_string(),
     }),
-    ("beside", |row| row.header().beside.join(" ")),
-    ("probe", |row| row.header().probe.map_or(String::new(), |it| (it.number + 1).to_string())),
-    ("confirming", |row| {
+    ("beside", "systems that were up beside its own", |row| row.header().beside.join(" ")),
+    ("probe", "number of the probe in a seek, from 1", |row| {
+        row.header().probe.map_or(String::new(), |it| (it.number + 1).to_string())
+    }),
+    ("confirming", "whether the trial confirms a seek's capacity", |row| {
         row.header().probe.map_or(String::new(), |it| it.is_confirming.to_string())
     }),
-    ("kept", |row| row.trial.probe.as_ref().map_or(String::new(), |it| it.is_kept.to_string())),
+    ("kept", "whether the probe kept its bounds", |row| {
+        row.trial.probe.as_ref().map_or(String::new(), |it| it.is_kept.to_string())
+    }),
 ];
 
 /// Mean, percentiles and maximum, and the minimum of latencies; empty when nothing was timed.
 fn latencies(
     prefix: &'static str,
+    times: &str,
     percentiles: &[f64],
     of: for<'r> fn(&'r Row<'_>) -> Option<&'r Latency>,
 ) -> Vec<Column> {
     let column = |name: &str, get: Box<dyn Fn(&Latency) -> String>| {
-        Column::new(format!("{prefix}{name}_ns"), move |row| {
+        let whole_name = match name {
+            "min" => "minimum",
+            "max" => "maximum",
+            name => name,
+        };
+        let meaning = format!("{whole_name} of the {times}");
+        Column::new(format!("{prefix}{name}_ns"), meaning, move |row| {
             of(row).and_then(Latency::known).map(&get).unwrap_or_default()
         })
     };

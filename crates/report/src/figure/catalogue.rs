@@ -75,9 +75,11 @@ impl<'t> Whole<'t> {
 pub(crate) struct Entry {
     /// The column of report.csv, and the key of a trial in report.json.
     pub(crate) key: &'static str,
+    /// What it is; the name of its row where it has one.
+    pub(crate) label: &'static str,
     pub(crate) get: Get,
-    /// How people see it in the figures of a trial; `None` where the views have a format of their own for it.
-    pub(crate) row: Option<Row>,
+    /// Its unit in the table of figures of a trial; `None` where the views have a format of their own for it.
+    pub(crate) row: Option<Quantity>,
     /// How it is compared; `None` where it is not.
     pub(crate) compare: Option<Compared>,
 }
@@ -86,12 +88,6 @@ pub(crate) struct Entry {
 pub(crate) enum Get {
     Number(fn(&Whole<'_>) -> Option<f64>),
     Words(fn(&Whole<'_>) -> Option<String>),
-}
-
-#[derive(Debug)]
-pub(crate) struct Row {
-    pub(crate) label: &'static str,
-    pub(crate) unit: Quantity,
 }
 
 /// Less of it is better, and it has no interval within a trial.
@@ -108,12 +104,20 @@ pub(crate) struct Compared {
 
 impl Entry {
     /// A column of report.csv; report.json and the tables show it in a format of their own.
-    const fn column(key: &'static str, get: fn(&Whole<'_>) -> Option<f64>) -> Self {
-        Self { key, get: Get::Number(get), row: None, compare: None }
+    const fn column(
+        key: &'static str,
+        label: &'static str,
+        get: fn(&Whole<'_>) -> Option<f64>,
+    ) -> Self {
+        Self { key, label, get: Get::Number(get), row: None, compare: None }
     }
 
-    const fn words(key: &'static str, get: fn(&Whole<'_>) -> Option<String>) -> Self {
-        Self { key, get: Get::Words(get), row: None, compare: None }
+    const fn words(
+        key: &'static str,
+        label: &'static str,
+        get: fn(&Whole<'_>) -> Option<String>,
+    ) -> Self {
+        Self { key, label, get: Get::Words(get), row: None, compare: None }
     }
 
     /// A column of report.csv, a key of a trial in report.json, and a row in the trial's table of figures. Use it for a
@@ -124,7 +128,7 @@ impl Entry {
         unit: Quantity,
         get: fn(&Whole<'_>) -> Option<f64>,
     ) -> Self {
-        Self { key, get: Get::Number(get), row: Some(Row { label, unit }), compare: None }
+        Self { key, label, get: Get::Number(get), row: Some(unit), compare: None }
     }
 
     const fn compared(mut self, key: &'static str, name: &'static str) -> Self {
@@ -165,80 +169,166 @@ impl Entry {
 }
 
 /// The figures that every view takes from here, with their values in a trial.
-pub(crate) fn everywhere<'t>(
-    trial: &'t Trial<'t>,
-) -> Vec<(&'static str, &'static Row, Option<f64>)> {
+pub(crate) fn everywhere<'t>(trial: &'t Trial<'t>) -> Vec<(&'static Entry, Quantity, Option<f64>)> {
     let trial = Whole::of(trial);
-    let rows =
-        CATALOGUE.iter().filter_map(|it| Some((it.key, it.row.as_ref()?, it.number(&trial))));
-    rows.collect()
+    CATALOGUE.iter().filter_map(|it| Some((it, it.row?, it.number(&trial)))).collect()
 }
 
 /// Their keys, and what the trial's table of figures calls them.
 pub(crate) fn everywhere_keys() -> impl Iterator<Item = (&'static str, &'static str)> {
-    CATALOGUE.iter().filter_map(|it| Some((it.key, it.row.as_ref()?.label)))
+    CATALOGUE.iter().filter_map(|it| it.row.map(|_| (it.key, it.label)))
 }
 
 /// Every figure of a whole trial, in the order of report.csv. Network traffic and resource use of the servers
 /// and their host are in report-watch.csv, over time.
 pub(crate) static CATALOGUE: [Entry; 48] = [
-    Entry::column("transactions_per_s", |it| Some(it.summary.transactions_per_s)),
-    Entry::column("queries", |it| Some(it.summary.queries.total() as f64)),
-    Entry::column("queries_per_s", |it| Some(it.summary.queries_per_s)),
-    Entry::column("reads", |it| Some(it.summary.queries.read as f64)),
-    Entry::column("writes", |it| Some(it.summary.queries.write as f64)),
-    Entry::column("others", |it| Some(it.summary.queries.other as f64)),
-    Entry::column("retries", |it| Some(it.summary.retries as f64)),
-    Entry::column("fairness_mean", |it| Some(it.summary.fairness?.mean)),
-    Entry::column("fairness_standard_deviation", |it| {
-        Some(it.summary.fairness?.standard_deviation)
+    Entry::column("transactions_per_s", "transactions that succeeded, per second", |it| {
+        Some(it.summary.transactions_per_s)
     }),
-    Entry::column("littles_law_clients", |it| Some(it.summary.littles_law?.accounted_for)),
-    Entry::column("throughput_variation", |it| it.summary.throughput_variation),
-    Entry::column("client_user_us_per_query", |it| it.summary.cost_per_query?.user_us),
-    Entry::column("client_system_us_per_query", |it| it.summary.cost_per_query?.system_us),
-    Entry::column("client_switches_per_query", |it| it.summary.cost_per_query?.switches),
-    Entry::column("sent_bytes_per_query", |it| Some(it.summary.cost_per_query?.sent_bytes)),
-    Entry::column("received_bytes_per_query", |it| Some(it.summary.cost_per_query?.received_bytes)),
-    Entry::column("offered_per_s", |it| Some(it.open()?.offered_per_s)),
-    Entry::words("arrivals", |it| {
+    Entry::column("queries", "statements, whether or not they succeeded", |it| {
+        Some(it.summary.queries.total() as f64)
+    }),
+    Entry::column("queries_per_s", "statements per second", |it| Some(it.summary.queries_per_s)),
+    Entry::column("reads", "statements that read", |it| Some(it.summary.queries.read as f64)),
+    Entry::column("writes", "statements that write", |it| Some(it.summary.queries.write as f64)),
+    Entry::column("others", "all other statements, such as COMMIT", |it| {
+        Some(it.summary.queries.other as f64)
+    }),
+    Entry::column("retries", "transactions that were tried again", |it| {
+        Some(it.summary.retries as f64)
+    }),
+    Entry::column("fairness_mean", "transactions of a client, on average", |it| {
+        Some(it.summary.fairness?.mean)
+    }),
+    Entry::column(
+        "fairness_standard_deviation",
+        "standard deviation of the clients' transactions",
+        |it| Some(it.summary.fairness?.standard_deviation),
+    ),
+    Entry::column(
+        "littles_law_clients",
+        "clients that transactions and think times account for, by Little's law",
+        |it| Some(it.summary.littles_law?.accounted_for),
+    ),
+    Entry::column(
+        "throughput_variation",
+        "coefficient of variation of the throughput over intervals",
+        |it| it.summary.throughput_variation,
+    ),
+    Entry::column(
+        "client_user_us_per_query",
+        "CPU time of dyno in user mode for a statement",
+        |it| it.summary.cost_per_query?.user_us,
+    ),
+    Entry::column(
+        "client_system_us_per_query",
+        "CPU time of dyno in the kernel for a statement",
+        |it| it.summary.cost_per_query?.system_us,
+    ),
+    Entry::column("client_switches_per_query", "context switches of dyno for a statement", |it| {
+        it.summary.cost_per_query?.switches
+    }),
+    Entry::column("sent_bytes_per_query", "bytes that dyno sent for a statement", |it| {
+        Some(it.summary.cost_per_query?.sent_bytes)
+    }),
+    Entry::column("received_bytes_per_query", "bytes that dyno received for a statement", |it| {
+        Some(it.summary.cost_per_query?.received_bytes)
+    }),
+    Entry::column("offered_per_s", "arrivals of an open loop as planned, per second", |it| {
+        Some(it.open()?.offered_per_s)
+    }),
+    Entry::words("arrivals", "how arrivals of an open loop are spread", |it| {
         Some(it.trial.record.header.load.open.as_ref()?.arrivals.name().to_owned())
     }),
-    Entry::column("in_system", |it| Some(it.open()?.in_system)),
-    Entry::column("generator_late_p99_ns", |it| {
-        Some(it.open()?.lateness.percentile_ns(99.0)? as f64)
+    Entry::column(
+        "in_system",
+        "transactions of an open loop that wait or are served, on average",
+        |it| Some(it.open()?.in_system),
+    ),
+    Entry::column(
+        "generator_late_p99_ns",
+        "p99 of how late dyno sent transactions though a client was idle",
+        |it| Some(it.open()?.lateness.percentile_ns(99.0)? as f64),
+    ),
+    Entry::column("sent_bytes_per_s", "bytes that dyno sent, per second", |it| {
+        Some(it.messages()?.sent.bytes_per_s)
     }),
-    Entry::column("sent_bytes_per_s", |it| Some(it.messages()?.sent.bytes_per_s)),
-    Entry::column("received_bytes_per_s", |it| Some(it.messages()?.received.bytes_per_s)),
-    Entry::column("segments_sent_per_s", |it| Some(it.sent()?.per_s)),
-    Entry::column("data_segments_sent_per_s", |it| Some(it.sent()?.with_data_per_s)),
-    Entry::column("segments_received_per_s", |it| Some(it.received()?.per_s)),
-    Entry::column("data_segments_received_per_s", |it| Some(it.received()?.with_data_per_s)),
-    Entry::column("segments_retransmitted_per_s", |it| Some(it.tcp()?.retransmitted_per_s)),
-    Entry::column("tcp_round_trip_s", |it| it.tcp()?.round_trip_s),
-    Entry::column("server_cpu_threads_mean", |it| Some(it.server()?.cpu.mean)),
-    Entry::column("server_cpu_threads_peak", |it| Some(it.server()?.cpu.peak)),
-    Entry::column("server_runnable_threads_mean", |it| Some(it.server()?.runnable?.mean)),
-    Entry::column("server_runnable_threads_peak", |it| Some(it.server()?.runnable?.peak)),
-    Entry::column("host_cpu_part_mean", |it| Some(it.host_busy()?.mean)),
-    Entry::column("host_cpu_part_peak", |it| Some(it.host_busy()?.peak)),
-    Entry::column("start_delay_p99_ns", |it| {
-        Some(it.open()?.start_delays.percentile_ns(99.0)? as f64)
+    Entry::column("received_bytes_per_s", "bytes that dyno received, per second", |it| {
+        Some(it.messages()?.received.bytes_per_s)
     }),
-    Entry::column("generator_oversleep_p99_ns", |it| {
-        Some(it.summary.generator.as_ref()?.oversleep.percentile_ns(99.0)? as f64)
+    Entry::column("segments_sent_per_s", "TCP segments that dyno sent, per second", |it| {
+        Some(it.sent()?.per_s)
     }),
-    Entry::column("generator_oversleep_max_ns", |it| {
+    Entry::column("data_segments_sent_per_s", "those of them with data", |it| {
+        Some(it.sent()?.with_data_per_s)
+    }),
+    Entry::column("segments_received_per_s", "TCP segments that dyno received, per second", |it| {
+        Some(it.received()?.per_s)
+    }),
+    Entry::column("data_segments_received_per_s", "those of them with data", |it| {
+        Some(it.received()?.with_data_per_s)
+    }),
+    Entry::column(
+        "segments_retransmitted_per_s",
+        "TCP segments that dyno sent again, per second",
+        |it| Some(it.tcp()?.retransmitted_per_s),
+    ),
+    Entry::column(
+        "tcp_round_trip_s",
+        "round trip of dyno's connections, by TCP's estimate",
+        |it| it.tcp()?.round_trip_s,
+    ),
+    Entry::column(
+        "server_cpu_threads_mean",
+        "CPU threads that the servers kept busy, on average",
+        |it| Some(it.server()?.cpu.mean),
+    ),
+    Entry::column("server_cpu_threads_peak", "the most that they kept busy in a sample", |it| {
+        Some(it.server()?.cpu.peak)
+    }),
+    Entry::column(
+        "server_runnable_threads_mean",
+        "threads of the servers that ran or waited for a CPU, on average",
+        |it| Some(it.server()?.runnable?.mean),
+    ),
+    Entry::column("server_runnable_threads_peak", "the most of them in a sample", |it| {
+        Some(it.server()?.runnable?.peak)
+    }),
+    Entry::column(
+        "host_cpu_part_mean",
+        "part of the CPUs of the servers' host that were busy, on average",
+        |it| Some(it.host_busy()?.mean),
+    ),
+    Entry::column("host_cpu_part_peak", "the largest part in a sample", |it| {
+        Some(it.host_busy()?.peak)
+    }),
+    Entry::column(
+        "start_delay_p99_ns",
+        "p99 of the delay from the intended to the actual start, the wait for a free client included",
+        |it| Some(it.open()?.start_delays.percentile_ns(99.0)? as f64),
+    ),
+    Entry::column(
+        "generator_oversleep_p99_ns",
+        "p99 of how much later than intended dyno's threads woke",
+        |it| Some(it.summary.generator.as_ref()?.oversleep.percentile_ns(99.0)? as f64),
+    ),
+    Entry::column("generator_oversleep_max_ns", "the longest of these", |it| {
         Some(it.summary.generator.as_ref()?.oversleep.max_ns as f64)
     }),
-    Entry::column("workers_waiting_mean", |it| {
-        Some(it.summary.generator.as_ref()?.workers?.waiting_mean)
-    }),
-    Entry::column("workers_waiting_max", |it| {
+    Entry::column(
+        "workers_waiting_mean",
+        "part of the time in which dyno's workers waited for a CPU, on average",
+        |it| Some(it.summary.generator.as_ref()?.workers?.waiting_mean),
+    ),
+    Entry::column("workers_waiting_max", "the same of the worker with the most", |it| {
         Some(it.summary.generator.as_ref()?.workers?.waiting_max)
     }),
-    Entry::words("reason", |it| it.trial.reason().map(str::to_owned)),
-    Entry::words("warnings", |it| Some(it.trial.warnings().join(" "))),
+    Entry::words("reason", "why the trial did not run to its end", |it| {
+        it.trial.reason().map(str::to_owned)
+    }),
+    Entry::words("warnings", "sentences of the warnings about the trial", |it| {
+        Some(it.trial.warnings().join(" "))
+    }),
     Entry::everywhere(
         "server_cpu_us_per_query",
         "CPU of the server for a query",
@@ -280,7 +370,9 @@ pub(crate) static CATALOGUE: [Entry; 48] = [
         Quantity::Part,
         |it| part(it.trial, Mode::Single),
     ),
-    Entry::column("failure_rate", |it| Some(it.summary.failure_rate))
-        .compared("failed", "failed")
-        .by_difference(),
+    Entry::column("failure_rate", "part of all transactions that failed for good", |it| {
+        Some(it.summary.failure_rate)
+    })
+    .compared("failed", "failed")
+    .by_difference(),
 ];

@@ -2,7 +2,7 @@
 
 use super::Field;
 
-pub(super) const SHAPES: &[(&str, &[Field])] = &[
+pub(crate) const SHAPES: &[(&str, &[Field])] = &[
     ("report", REPORT),
     ("point", POINT),
     ("trial", TRIAL),
@@ -170,7 +170,7 @@ const TRIAL: &[Field] = &[
     ("clients", "integer", "concurrent clients"),
     ("client_cpus", "[integer]|null", "CPUs that the load's threads may use"),
     ("repetition", "integer", "which repetition, from 1"),
-    ("status", "string", "complete, interrupted, failed or crashed"),
+    ("status", "string", "complete, interrupted, failed, crashed, cut or damaged"),
     ("reason", "string|null", "why it failed"),
     ("measure_started", "string|null", "wall clock"),
     ("measure_ended", "string|null", "wall clock"),
@@ -198,7 +198,11 @@ const TRIAL: &[Field] = &[
     ("operations", "[operation]", "timed operations"),
     ("errors", "[failure]", "errors by class and code"),
     ("clients_fairness", "fairness|null", "transactions of each client"),
-    ("littles_law_clients", "number|null", "part of the clients' time that transactions explain"),
+    (
+        "littles_law_clients",
+        "number|null",
+        "clients that transactions and think times account for, by Little's law",
+    ),
     ("throughput_variation", "number|null", "coefficient of variation over intervals"),
     ("client_cpu_threads", "number|null", "CPU time of dyno per second"),
     ("generator", "any|null", "how the load generator kept time"),
