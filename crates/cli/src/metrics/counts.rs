@@ -7,9 +7,9 @@ use measure::{ErrorClass, Interval, Nanos, Operation, QueryCounts, Traffic, sum}
 /// Names of labels, and their values.
 pub(super) type Labels = Vec<(&'static str, String)>;
 
-/// Upper bounds of the buckets of latencies: 10 µs to 100 s.
-pub(super) const BOUNDS_NS: [Nanos; 22] = {
-    let (mut bounds, mut at, mut decade) = ([0; 22], 0, 10_000);
+/// Upper bounds of the buckets of latencies: 1 µs to 100 s.
+pub(super) const BOUNDS_NS: [Nanos; 25] = {
+    let (mut bounds, mut at, mut decade) = ([0; 25], 0, 1_000);
     while at < bounds.len() {
         bounds[at] = decade * [10, 25, 50][at % 3] / 10;
         if at % 3 == 2 {

@@ -39,7 +39,7 @@ pub(super) struct Sample {
 #[derive(Clone, Debug)]
 pub(super) enum Value {
     Number(f64),
-    Histogram(Buckets),
+    Histogram(Box<Buckets>),
 }
 
 pub(super) const FAMILIES: [Family; 20] = [
@@ -228,7 +228,7 @@ pub(super) const FAMILIES: [Family; 20] = [
                 let of = load.operations.iter().map(|it| {
                     let names =
                         [("operation", &*it.operation.name), ("kind", kind(it.operation.kind))];
-                    (names, Value::Histogram(it.latencies.clone()))
+                    (names, Value::Histogram(Box::new(it.latencies.clone())))
                 });
                 of.collect()
             })

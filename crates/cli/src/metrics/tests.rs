@@ -48,8 +48,8 @@ fn counts() -> Counts {
 }
 
 #[test]
-fn bounds_are_in_steps_of_a_decade_from_10_microseconds_to_100_seconds() {
-    assert_eq!(BOUNDS_NS[..4], [10_000, 25_000, 50_000, 100_000]);
+fn bounds_are_in_steps_of_a_decade_from_a_microsecond_to_100_seconds() {
+    assert_eq!(BOUNDS_NS[..4], [1_000, 2_500, 5_000, 10_000]);
     assert_eq!(BOUNDS_NS[BOUNDS_NS.len() - 1], 100_000_000_000);
     assert!(BOUNDS_NS.is_sorted());
 }
@@ -111,6 +111,19 @@ fn only_a_request_for_the_metrics_gets_them() {
         (b"\xff\xff", "400 Bad Request"),
     ] {
         assert_eq!(server::status(request), status, "{}", String::from_utf8_lossy(request));
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn any_bytes_have_a_status(
+        request in "(GET|POST)? ?(/metrics)?[ -~]{0,9}( HTTP/1.1)?(\\r\\n)?",
+        more in proptest::collection::vec(0_u8.., 0..9),
+    ) {
+        let bytes = [request.as_bytes(), &more].concat();
+        if server::status(&bytes) == "200 OK" {
+            assert!(bytes.starts_with(b"GET /metrics ") || bytes.starts_with(b"GET /metrics?"));
+        }
     }
 }
 
