@@ -25,8 +25,11 @@ const CONNECTION_BOUND: Duration = Duration::from_secs(5);
 const STACK_BYTES: usize = 256 << 10;
 /// Pause after the kernel refused a connection, as when there are too many open files.
 const REFUSED_PAUSE: Duration = Duration::from_millis(100);
-/// How long the end of a run waits at most for a last scrape.
-const LAST_SCRAPE_BOUND: Duration = Duration::from_secs(60);
+/// Within which bounds the end of a run waits for a last scrape.
+const LAST_SCRAPE_LEAST: Duration = Duration::from_secs(5);
+const LAST_SCRAPE_MOST: Duration = Duration::from_secs(60);
+/// A shorter wait is not told.
+const UNTOLD: Duration = Duration::from_secs(2);
 const POLL_PERIOD: Duration = Duration::from_millis(20);
 
 /// Where the page is served.
@@ -108,19 +111,24 @@ impl Server {
     pub(super) fn finish(self, stop: &Stop, tell: impl Fn(&str)) {
         let scrapes = self.shared.scrapes();
         let version = self.shared.latest.get().version;
-        let Some(apart_ns) = scrapes.apart_ns.filter(|_| scrapes.version < version) else { return };
-        let bound = Duration::from_nanos(apart_ns.saturating_mul(2)).min(LAST_SCRAPE_BOUND);
-        if stop.is_asked() {
-            return;
-        }
-        if bound > Duration::from_secs(2) {
-            let seconds = bound.as_secs();
-            tell(&format!(
-                "metrics: waiting for the scrape of the last interval, {seconds} s at most; Ctrl-C ends it"
-            ));
-        }
-        let until = now().saturating_add(measure::nanos(bound));
-        while self.shared.scrapes().version < version && now() < until && !stop.is_asked() {
+        let Some(apart_ns) = scrapes.apart_ns else { return };
+        let [least, most, untold] =
+            [LAST_SCRAPE_LEAST, LAST_SCRAPE_MOST, UNTOLD].map(measure::nanos);
+        let wait_ns = apart_ns.saturating_mul(2).clamp(least, most);
+        let begin = now();
+        let mut is_told = false;
+        while self.shared.scrapes().version < version && !stop.is_asked() {
+            let waited_ns = now().saturating_sub(begin);
+            if waited_ns >= wait_ns {
+                return;
+            }
+            if waited_ns >= untold && !is_told {
+                is_told = true;
+                let seconds = wait_ns.div_ceil(1_000_000_000);
+                tell(&format!(
+                    "metrics: waiting for the scrape of the last interval, {seconds} s at most; Ctrl-C ends it"
+                ));
+            }
             thread::sleep(POLL_PERIOD);
         }
     }

@@ -372,7 +372,7 @@ fn what_cannot_be_served_or_sent_is_told_before_anything_starts() {
 fn garbage_and_slow_clients_of_the_page_do_not_disturb_a_run() {
     let sandbox = Sandbox::new();
     let mut command = sandbox.dyno(SECOND);
-    command.args(["--metrics=127.0.0.1:0", "--format=json"]);
+    command.args(["--metrics=127.0.0.1:0", "--format=json", "--warm-up=3s"]);
     let run = Background::start(&sandbox, &mut command);
     let address = address(&run);
     for (request, status) in [
