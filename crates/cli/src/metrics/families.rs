@@ -242,6 +242,7 @@ fn kind(kind: OperationKind) -> &'static str {
         OperationKind::Read => "read",
         OperationKind::Write => "write",
         OperationKind::Other => "other",
+        OperationKind::Wait => "wait",
     }
 }
 

@@ -5,9 +5,9 @@ use std::ops::Range;
 use measure::{ErrorClass, Failure};
 
 use super::codec::{
-    Malformed, MessageLimit, NoLiteral, ParameterKind, Prepared, Request, ServerError,
-    append_execute, append_filled, append_parse, append_prepare, append_sync, column_names,
-    finish_message, kind, start_message,
+    Malformed, MessageLimit, NoLiteral, ParameterKind, Prepared, Request, SYNC, ServerError,
+    append_execute, append_filled, append_parse, append_prepare, column_names, finish_message,
+    kind, start_message,
 };
 use super::config::StatementProtocol;
 use super::session::{PreparedStatement, Session};
@@ -77,7 +77,7 @@ impl Session {
                 break;
             }
         }
-        append_sync(&mut self.request);
+        self.request.extend_from_slice(SYNC);
         let mut described = Vec::new();
         let read = match self.send().await {
             Ok(()) => self.descriptions(&texts, &mut described).await,
@@ -103,7 +103,7 @@ impl Session {
         let sql = numbered(pieces);
         self.request.clear();
         append_prepare(&mut self.request, "", &sql);
-        append_sync(&mut self.request);
+        self.request.extend_from_slice(SYNC);
         self.send().await?;
         let mut described = Vec::new();
         self.descriptions(&[(String::new(), sql)], &mut described).await?;

@@ -65,11 +65,6 @@ pub(crate) fn append_prepare(out: &mut Vec<u8>, name: &str, sql: &str) {
     finish_message(out, start);
 }
 
-/// The end of a request, up to which the server skips after an error.
-pub(crate) fn append_sync(out: &mut Vec<u8>) {
-    out.extend_from_slice(SYNC);
-}
-
 /// Parse, in which the server tells the parameters' types by their places.
 pub(crate) fn append_parse(out: &mut Vec<u8>, name: &str, sql: &str) {
     let start = start_message(out, b'P');

@@ -16,7 +16,6 @@ mod wire;
 
 pub(crate) use bind::{
     ParameterKind, Prepared, SYNC, append_bound, append_execute, append_parse, append_prepare,
-    append_sync,
 };
 pub(crate) use copy_text::{BadCell, append_row};
 pub(crate) use literal::{NoLiteral, append_filled};
