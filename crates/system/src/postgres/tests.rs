@@ -127,15 +127,16 @@ fn a_server_that_was_killed_leaves_no_shared_memory() {
         let all = std::fs::read_to_string("/proc/sysvipc/shm").unwrap();
         all.lines().any(|line| line.split_whitespace().nth(1) == Some(&segment.to_string()))
     };
-    assert!(is_there());
+    let listed = shared_memory::file_of(shared_memory::control(segment).unwrap());
+    assert!(is_there() && listed.exists());
     let pid = nix::unistd::Pid::from_raw(server.pid().cast_signed());
     nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL).unwrap();
     while server.exited().is_none() {
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
-    assert!(is_there(), "the kernel keeps it");
+    assert!(is_there() && listed.exists(), "the kernel keeps it");
     drop(server);
-    assert!(!is_there());
+    assert!(!is_there() && !listed.exists());
 }
 
 /// The CPU time of a server and its processes, those included that have ended, in ticks of the kernel; `None` when one
