@@ -20,6 +20,18 @@ pub enum OperationKind {
     Wait,
 }
 
+impl OperationKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Transaction => "transaction",
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Other => "other",
+            Self::Wait => "wait",
+        }
+    }
+}
+
 /// One kind of event with a latency of its own.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Operation {

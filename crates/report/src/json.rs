@@ -31,7 +31,6 @@ use crate::rules;
 use crate::scaling;
 use crate::seek;
 use crate::server_actions;
-use crate::tables::kind_name;
 use crate::turns;
 use crate::variance::{Variance, ratios};
 use crate::visible::pretty_json;
@@ -414,7 +413,7 @@ fn operations(summary: &Summary) -> Vec<Value> {
     let operation = |operation: &analysis::OperationSummary| {
         json!({
             "name": operation.name,
-            "kind": kind_name(operation.kind),
+            "kind": operation.kind.name(),
             "per_s": operation.per_s,
             "succeeded": operation.succeeded,
             "timed_out": operation.timed_out,

@@ -7,7 +7,7 @@ use measure::{OperationKind, sum};
 use crate::digest::{Digest, Trial};
 use crate::number::{TimeUnit, count, number, percentile_name};
 use crate::table::Table;
-use crate::tables::{kind_name, load_columns, offered_in};
+use crate::tables::{load_columns, offered_in};
 
 /// A row for each operation of one workload's points, from the repetition in the middle by
 /// throughput.
@@ -144,7 +144,7 @@ fn operation_row(operation: &OperationSummary, around: &RowContext, unit: TimeUn
     let latency = &operation.latency;
     let mut row = around.lead.clone();
     row.push(operation.name.clone());
-    row.push(kind_name(operation.kind).to_owned());
+    row.push(operation.kind.name().to_owned());
     row.push(number(operation.per_s));
     row.push(unit.show_bounded(latency.mean()));
     row.push(unit.show(latency.min_ns as f64));

@@ -1,7 +1,6 @@
 //! The tables of the report.
 
 use analysis::{Cost, EdgeSummary, Estimate, Latency, Summary, Validity};
-use measure::OperationKind;
 
 use crate::confidence;
 use crate::digest::{Digest, Point, Trial, clients_text, load_text};
@@ -181,16 +180,6 @@ fn service_of(summary: &Summary) -> Latency {
 
 fn middle(estimate: Option<Estimate>, show: impl Fn(f64) -> String) -> String {
     estimate.map_or("-".to_owned(), |estimate| show(estimate.median))
-}
-
-pub(crate) fn kind_name(kind: OperationKind) -> &'static str {
-    match kind {
-        OperationKind::Transaction => "transaction",
-        OperationKind::Read => "read",
-        OperationKind::Write => "write",
-        OperationKind::Other => "other",
-        OperationKind::Wait => "wait",
-    }
 }
 
 /// The load generator's cost of each statement, a row for each point.

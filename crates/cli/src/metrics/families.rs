@@ -1,6 +1,6 @@
 //! All families of metrics: one table, of which the page, the sends and the list in docs/metrics.md are made.
 
-use measure::{OperationKind, Phase};
+use measure::Phase;
 
 use super::counts::{Buckets, Counts, Labels, LoadCounts};
 
@@ -227,7 +227,7 @@ pub(super) const FAMILIES: [Family; 20] = [
             several(counts, |load| {
                 let of = load.operations.iter().map(|it| {
                     let names =
-                        [("operation", &*it.operation.name), ("kind", kind(it.operation.kind))];
+                        [("operation", &*it.operation.name), ("kind", it.operation.kind.name())];
                     (names, Value::Histogram(Box::new(it.latencies.clone())))
                 });
                 of.collect()
@@ -235,16 +235,6 @@ pub(super) const FAMILIES: [Family; 20] = [
         },
     },
 ];
-
-fn kind(kind: OperationKind) -> &'static str {
-    match kind {
-        OperationKind::Transaction => "transaction",
-        OperationKind::Read => "read",
-        OperationKind::Write => "write",
-        OperationKind::Other => "other",
-        OperationKind::Wait => "wait",
-    }
-}
 
 fn number(labels: impl Into<Labels>, value: f64) -> Sample {
     Sample { labels: labels.into(), value: Value::Number(value) }

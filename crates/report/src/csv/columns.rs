@@ -12,7 +12,6 @@ use crate::figure::catalogue::{CATALOGUE, Whole};
 use crate::latency_json::lower_bounds;
 use crate::number::percentile_name;
 use crate::operations::TOTAL;
-use crate::tables::kind_name;
 
 pub(crate) struct Column {
     pub(crate) head: String,
@@ -140,8 +139,8 @@ const LEAD: [(&str, &str, Cell); 18] = [
     ("operation", "`TOTAL` in the row of the whole trial; else the operation", |row| {
         row.of(|_| TOTAL.to_owned(), |it| it.name.clone())
     }),
-    ("operation_kind", "transaction, read, write or other", |row| {
-        row.of(|_| "transaction", |it| kind_name(it.kind))
+    ("operation_kind", "transaction, read, write, other or wait", |row| {
+        row.of(|_| "transaction", |it| it.kind.name())
     }),
     ("seconds", "measured time", |row| row.trial.summary.seconds.to_string()),
     ("succeeded", "successes; in the first row transactions", |row| {

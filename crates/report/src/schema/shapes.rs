@@ -253,7 +253,7 @@ const EDGES: &[Field] = &[
 
 const OPERATION: &[Field] = &[
     ("name", "string", "name of the operation"),
-    ("kind", "string", "transaction, read, write or other"),
+    ("kind", "string", "transaction, read, write, other or wait"),
     ("per_s", "number", "successes per second"),
     ("succeeded", "integer", "successes"),
     ("timed_out", "integer", "time-outs"),
