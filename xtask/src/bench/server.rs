@@ -211,8 +211,12 @@ impl Server {
     }
 
     /// The number of transactions that all clients have ended until now: committed or rolled back by a statement.
-    /// Only MariaDB reports it.
     pub(super) fn transactions(&self) -> anyhow::Result<u64> {
+        if let Running::Sql { kind: ServerKind::Postgres, .. } = self.running {
+            let ends = "SELECT coalesce(sum(calls), 0)::bigint FROM pg_stat_statements \
+                        WHERE query ~* '^(commit|end|rollback)'";
+            return self.number(ends);
+        }
         self.status(&["Com_commit", "Com_rollback"])
     }
 

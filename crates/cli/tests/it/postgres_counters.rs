@@ -93,8 +93,9 @@ fn settings_of_two_runs_that_differ_are_told_by_their_comparison() {
         let mut command = sandbox.dyno(["bench", "--clients=1", "--events=50", "--warm-up=0s"]);
         let url = format!("{url}?options=-c%20synchronous_commit%3D{commit}");
         command.args(["--format=json", "--repetitions=1", "--system", &url]);
-        let trial = report(command.arg(&script))["trials"][0].clone();
-        let findings = trial["findings"].to_string();
+        let report = report(command.arg(&script));
+        has_settings(&report["systems"][0]["settings"]);
+        let findings = report["trials"][0]["findings"].to_string();
         assert_eq!(findings.contains("synchronous_commit is off"), commit == "off", "{findings}");
         // Five of its fifty statements are planned anew.
         assert!(findings.contains("first five executions"), "{findings}");
@@ -108,4 +109,46 @@ fn settings_of_two_runs_that_differ_are_told_by_their_comparison() {
         words.first() == Some(&"system") && words[2..] == ["synchronous_commit", "on", "off"]
     };
     assert!(text.lines().any(is_told), "{text}");
+}
+
+/// What a result states of PostgreSQL's settings, whoever has made them.
+fn has_settings(settings: &Value) {
+    for name in [
+        "autovacuum",
+        "autovacuum_vacuum_threshold",
+        "block_size",
+        "checkpoint_timeout",
+        "collation",
+        "data_checksums",
+        "default_transaction_isolation",
+        "effective_cache_size",
+        "effective_io_concurrency",
+        "encryption",
+        "fsync",
+        "full_page_writes",
+        "huge_pages",
+        "jit",
+        "log_min_duration_statement",
+        "log_statement",
+        "maintenance_work_mem",
+        "max_connections",
+        "max_parallel_workers_per_gather",
+        "max_wal_size",
+        "plan_cache_mode",
+        "random_page_cost",
+        "server_encoding",
+        "shared_buffers",
+        "ssl",
+        "statements",
+        "synchronous_commit",
+        "track_io_timing",
+        "wal_compression",
+        "wal_level",
+        "wal_sync_method",
+        "work_mem",
+        // Not a default: somebody has made it.
+        "restart_after_crash",
+    ] {
+        assert!(settings[name].is_string(), "{name}: {settings:#}");
+    }
 }

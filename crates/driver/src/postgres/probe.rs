@@ -13,7 +13,8 @@ use crate::facts::{WHAT_IT_IS, asked_within};
 use crate::{Datum, Facts, ServerLimit, ServerLimits};
 
 /// Settings that affect performance or safety, whatever their value; of the others, those that somebody has set.
-const SETTINGS: &str = "'autovacuum', 'autovacuum_analyze_scale_factor', 'autovacuum_naptime', \
+const SETTINGS: &str = "'autovacuum', 'autovacuum_analyze_scale_factor', 'autovacuum_analyze_threshold', 'autovacuum_naptime', \
+     'autovacuum_vacuum_insert_scale_factor', 'autovacuum_vacuum_insert_threshold', \
      'autovacuum_vacuum_scale_factor', 'autovacuum_vacuum_threshold', 'block_size', 'checkpoint_completion_target', 'checkpoint_timeout', \
      'commit_delay', 'data_checksums', 'debug_assertions', 'default_transaction_isolation', \
      'effective_cache_size', 'effective_io_concurrency', 'fsync', 'full_page_writes', 'huge_pages', \

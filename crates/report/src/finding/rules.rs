@@ -84,7 +84,7 @@ pub(super) fn rule(code: Code) -> &'static str {
             "the load leaves the definition of its workload, such as TPC-C with warehouses that no client uses"
         }
         Code::SystemRemark => {
-            "settings, or what the server did in the measured time, have a part in the figures, such as durability that is off, a checkpoint, or data larger than the cache ([watching](watching.md))"
+            "settings, or what the server did in the measured time, have a part in the figures, such as durability that is off, a checkpoint, data larger than the cache, or first executions that are planned anew ([watching](watching.md))"
         }
         Code::Unfair => {
             "the standard deviation over clients is above 10 % of the mean, beyond chance ([fairness](statistics/failures.md#fairness))"

@@ -187,12 +187,12 @@ fn the_cpu_of_sessions_is_watched_while_they_live_and_after_they_have_ended() {
         });
         (told, thread, all_ready)
     };
-    // Fourteen sessions end before the reading, and two live on.
-    let sessions: Vec<_> = (0..16).map(|_| work(1.0)).collect();
+    // Sixty sessions end before the reading, and four live on.
+    let sessions: Vec<_> = (0..64).map(|_| work(1.0)).collect();
     let mut living = Vec::new();
     for (at, (told, thread, ready)) in sessions.into_iter().enumerate() {
         ready.recv().unwrap();
-        if at < 14 {
+        if at < 60 {
             drop(told);
             thread.join().unwrap();
         } else {

@@ -395,3 +395,23 @@ fn a_load_that_was_stopped_before_its_first_step_leaves_nothing_to_continue() {
     assert_eq!(system.progress.take_notes(), [""; 0]);
     assert_eq!(system.integer("SELECT COUNT(*) FROM sqlite_master"), 0);
 }
+
+#[test]
+fn a_query_that_the_server_compiles_has_a_remark_with_its_plan() {
+    for (cost, is_compiled) in [("0", true), ("-1", false)] {
+        let options = format!("?options=-c%20jit%3Don%20-c%20jit_above_cost%3D{cost}");
+        let system = TestSystem::postgres_with("dyno_jit", &options);
+        let workload = workload("tpch", "scale = 0.01\nqueries = [1, 6]");
+        workload.prepare(&system.context()).unwrap();
+        // Those of the load that is there.
+        let _load = workload.load(&system.context());
+        let plans = workload.query_plans(&system.context()).unwrap();
+        assert_eq!(plans.len(), 2);
+        for plan in plans {
+            let told = plan.remark.unwrap_or_default();
+            assert_eq!(told.contains("(JIT)"), is_compiled, "{told}: {}", plan.text);
+        }
+        drop(system);
+        TestSystem::postgres_server().drop_database("dyno_jit");
+    }
+}
