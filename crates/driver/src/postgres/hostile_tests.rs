@@ -197,6 +197,8 @@ fn login_failure(answer: Vec<u8>, url: &str) -> String {
 fn a_login_that_a_server_bends_is_refused() {
     let sasl = |rest: &[u8]| [authentication(10, b"SCRAM-SHA-256\0\0"), rest.to_vec()].concat();
     let first = b"r=other,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096";
+    let setting =
+        |setting: &[u8]| [&authentication(0, &[])[..], &message(b'S', setting), READY].concat();
     let failures = [
         login_failure(sasl(&authentication(0, &[])), PLAIN),
         login_failure(sasl(&authentication(11, first)), PLAIN),
@@ -212,14 +214,8 @@ fn a_login_that_a_server_bends_is_refused() {
         login_failure(b"N".to_vec(), "sslmode=require"),
         login_failure(b"Sand more".to_vec(), "sslmode=require"),
         login_failure(b"E".to_vec(), "sslmode=require"),
-        login_failure(
-            [authentication(0, &[]), message(b'S', b"standard_conforming_strings\0off\0")]
-                .concat()
-                .into_iter()
-                .chain(READY.iter().copied())
-                .collect(),
-            PLAIN,
-        ),
+        login_failure(setting(b"standard_conforming_strings\0off\0"), PLAIN),
+        login_failure(setting(b"client_encoding\0LATIN1\0"), PLAIN),
     ];
     insta::assert_snapshot!(failures.join("\n"));
 }

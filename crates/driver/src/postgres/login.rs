@@ -343,7 +343,7 @@ impl Session {
         match self.peer.setting("client_encoding") {
             None | Some("UTF8" | "UTF-8" | "utf8") => Ok(()),
             Some(other) => Err(self.no_login(&format!(
-                "client_encoding is {other}, and dyno's texts are UTF-8; leave it out of the URL's options"
+                "client_encoding is {other}, and dyno's texts are UTF-8; let the server or pooler take what a login asks for"
             ))),
         }
     }

@@ -22,6 +22,11 @@ const RULES: &[Rule] = &[
         sentence: "the server was built with assertions, for its developers: it is slower than any that is used",
     },
     Rule {
+        setting: "jit_available",
+        is_so: |value| value.starts_with("no"),
+        sentence: "the server was built without JIT: long queries, such as TPC-H's, are not those of a build that has it",
+    },
+    Rule {
         setting: "fsync",
         is_so: is_off,
         sentence: "fsync is off: nothing waits for the disk, and a crash of the machine breaks the database",

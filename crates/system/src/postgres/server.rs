@@ -120,7 +120,7 @@ pub(super) fn start_watched(
     }
     let mut recipe = Postgres {
         kept: None,
-        first_password: Arc::default(),
+        copy: Arc::default(),
         by_profile: match settings.profile {
             Profile::AsIs => Vec::new(),
             Profile::Sized => Machine::this(settings.cpus.as_ref(), scratch).settings(),
@@ -138,13 +138,13 @@ pub(super) fn start_watched(
     match (started, &recipe.kept) {
         // Perhaps it was the data: they are made anew then.
         (Err(_), Some(kept))
-            if recipe.first_password.get().is_some()
+            if recipe.copy.get().is_some_and(|copy| copy.was_kept)
                 && listener(ProgressEvent::stage("starting again")).is_continue() =>
         {
             let lock = kept.lock(listener)?;
             kept.forget()?;
             drop(lock);
-            recipe.first_password = Arc::default();
+            recipe.copy = Arc::default();
             Daemon::start(recipe, scratch, listener)
         }
         (started, _) => started,
@@ -161,8 +161,16 @@ struct Postgres {
     secret: Secret,
     /// The data folder that starts take a copy of.
     kept: Option<KeptData>,
-    /// The password in the copy.
-    first_password: Arc<OnceLock<Password>>,
+    copy: Arc<OnceLock<DataCopy>>,
+}
+
+/// The data folder of one start.
+#[derive(Clone, Debug)]
+struct DataCopy {
+    /// The first one in it.
+    password: Password,
+    /// Whether an earlier start has made it.
+    was_kept: bool,
 }
 
 impl Postgres {
@@ -208,17 +216,17 @@ impl Postgres {
         made
     }
 
-    /// Copies the data folder that is kept, or makes one to keep; returns the password in it.
+    /// Copies the data folder that is kept, or makes one to keep.
     fn copy_or_make(
         &self,
         kept: &KeptData,
         server_folder: &ServerFolder,
         listener: &mut ProgressListener<'_>,
-    ) -> anyhow::Result<Password> {
+    ) -> anyhow::Result<DataCopy> {
         let lock = kept.lock(listener)?;
         let data = server_folder.data();
         if let Some(password) = kept.copy_to(&data, listener)? {
-            return Ok(password);
+            return Ok(DataCopy { password, was_kept: true });
         }
         let password = Secret::random()?.password();
         self.initdb(server_folder, &password, listener)?;
@@ -227,7 +235,7 @@ impl Postgres {
             kept.forget()?;
         }
         drop(lock);
-        Ok(password)
+        Ok(DataCopy { password, was_kept: false })
     }
 }
 
@@ -248,8 +256,8 @@ impl Recipe for Postgres {
         let Some(kept) = &self.kept else {
             return self.initdb(server_folder, &self.secret.password(), listener);
         };
-        let password = self.copy_or_make(kept, server_folder, listener)?;
-        let _ = self.first_password.set(password);
+        // One start prepares one folder.
+        let _ = self.copy.set(self.copy_or_make(kept, server_folder, listener)?);
         Ok(())
     }
 
@@ -259,7 +267,7 @@ impl Recipe for Postgres {
         ports: Ports,
         listener: &mut ProgressListener<'_>,
     ) -> anyhow::Result<()> {
-        let Some(first) = self.first_password.get() else { return Ok(()) };
+        let Some(copy) = self.copy.get() else { return Ok(()) };
         let address = local(ports.main);
         let config = Config {
             addresses: vec![Address {
@@ -267,7 +275,7 @@ impl Recipe for Postgres {
                 endpoint: Endpoint::Tcp(address),
             }],
             user: USER.to_owned(),
-            password: first.clone(),
+            password: copy.password.clone(),
             database: Some(DATABASE.to_owned()),
             ..Config::default()
         };
