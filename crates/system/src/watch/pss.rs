@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-/// Reading it may take this part of the time: the kernel looks at each page that a process has mapped, which takes
+/// Reading it may take this part of a core: the kernel looks at each page that a process has mapped, which takes
 /// milliseconds for each process that has used a large shared memory.
 const PART_OF_TIME: u32 = 100;
 
@@ -18,10 +18,11 @@ impl Pss {
     /// The sum over the processes; `None` when it is too early, and where the kernel does not tell it, as of processes of
     /// other users.
     pub(super) fn read(&mut self, pids: &[u32]) -> Option<u64> {
-        let before = net::origin();
-        if self.next.is_some_and(|next| before < next) {
+        let now = net::origin();
+        if self.next.is_some_and(|next| now < next) {
             return None;
         }
+        let before = own_cpu();
         let mut sum = None;
         for pid in pids {
             // One that has ended meanwhile has no memory.
@@ -30,10 +31,17 @@ impl Pss {
             };
             sum = Some(sum.unwrap_or(0) + pss_bytes(&text)?);
         }
-        let took: Duration = net::origin().duration_since(before);
-        self.next = Some(before + took * PART_OF_TIME);
+        self.next = Some(now + own_cpu().saturating_sub(before) * PART_OF_TIME);
         sum
     }
+}
+
+/// CPU time of this thread: on a busy machine it waits for much longer than it works. Source: Linux,
+/// Documentation/scheduler/sched-stats.rst.
+fn own_cpu() -> Duration {
+    let text = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let ns = text.split_whitespace().next().and_then(|ns| ns.parse().ok());
+    Duration::from_nanos(ns.unwrap_or_default())
 }
 
 /// Source: proc_pid_smaps(5).
