@@ -53,13 +53,16 @@ fn another_clients_transactions_are_found_and_the_server_is_watched() {
 /// The figures that the server told, and those of its processes.
 fn watched(watched: &Value) {
     let all = watched["figures"].as_array().unwrap();
-    let mean = |of: &str, figure: &str, part: &str| {
+    let told = |value: &str, of: &str, figure: &str, part: &str| {
         let is_it = |it: &&Value| it["of"] == of && it["figure"] == figure && it["part"] == part;
         let found = all.iter().find(is_it).unwrap_or_else(|| panic!("{figure} {part}: {all:#?}"));
-        found["mean"].as_f64().unwrap()
+        found[value].as_f64().unwrap()
     };
+    let mean = |of: &str, figure: &str, part: &str| told("mean", of, figure, part);
+    // On a busy machine the first look comes before all sessions are there.
+    let peak = |of: &str, figure: &str, part: &str| told("peak", of, figure, part);
     assert!(mean("server", "transactions", "committed") > 1.0);
-    assert!(mean("server", "sessions", "") >= 16.0);
+    assert!(peak("server", "sessions", "") >= 16.0);
     assert!(mean("server", "write-ahead log of a transaction", "") > 100.0);
     let hits = mean("server", "pages found in the cache", "");
     assert!((0.5..=1.0).contains(&hits), "{hits}");
@@ -70,13 +73,13 @@ fn watched(watched: &Value) {
         servers.map(|it| it["part"].as_str().unwrap()).collect();
     assert_eq!(parts.len(), 1, "{parts:?}");
     let name = parts.into_iter().next().unwrap();
-    assert!(mean("process", "threads", name) > 16.0);
+    assert!(peak("process", "threads", name) > 16.0);
     assert!(mean("process", "cpu_busy_threads", name) > 0.05);
     // Each session has some megabytes of its own, and the shared memory counts once.
     let pss = mean("process", "memory_pss_bytes", name);
     assert!((16e6..1e9).contains(&pss), "{pss}");
     let kind = |figure: &str, kind: &str| mean("process-kind", figure, &format!("{name}, {kind}"));
-    assert!(kind("processes", "sessions") >= 16.0);
+    assert!(peak("process-kind", "processes", &format!("{name}, sessions")) >= 16.0);
     assert_eq!(kind("processes", "checkpointer"), 1.0);
     assert_eq!(kind("processes", "walwriter"), 1.0);
     let sessions = kind("cpu_busy_threads", "sessions");

@@ -128,11 +128,8 @@ fn a_managed_server_that_is_killed_ends_its_trial_and_leaves_nothing() {
         assert!(!trial["errors"].to_string().contains("25P02"), "{what}: {trial:#}");
         wait_until("nothing is left", || !is_something_left(&sandbox));
         assert_eq!(sandbox.scratch_folders(), [""; 0].map(PathBuf::from), "{what}");
-        // A postmaster that is killed cannot give its memory back.
-        if what == "session" {
-            let left: Vec<String> = memory.into_iter().filter(|it| is_there(it)).collect();
-            assert_eq!(left, [""; 0]);
-        }
+        let left: Vec<String> = memory.into_iter().filter(|it| is_there(it)).collect();
+        assert_eq!(left, [""; 0], "{what}");
     }
 }
 
