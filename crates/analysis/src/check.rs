@@ -150,11 +150,10 @@ fn latency_limits<'a>(measured: &'a Measured<'_>) -> impl Iterator<Item = Findin
 }
 
 fn remarks<'a>(measured: &'a Measured<'_>) -> impl Iterator<Item = Finding> + 'a {
-    measured
-        .rules
-        .remarks
-        .iter()
-        .map(|remark| Finding::new(Code::WorkloadRemark).with("text", Value::Text(remark.clone())))
+    let of_rules = measured.rules.remarks.iter().map(String::as_str);
+    of_rules.chain(measured.data_remarks.iter().copied()).map(|remark| {
+        Finding::new(Code::WorkloadRemark).with("text", Value::Text(remark.to_owned()))
+    })
 }
 
 fn damage(measured: &Measured<'_>) -> Option<Finding> {

@@ -45,6 +45,8 @@ pub struct Measured<'a> {
     pub statements: Option<CountedStatements>,
     /// What a reader must know of the system's settings.
     pub system_remarks: &'a [String],
+    /// What a reader must know of the data, as they were prepared or found.
+    pub data_remarks: &'a [&'a str],
     /// Executions that are not like those after them; `None` where all are alike.
     pub first_executions: Option<&'a FirstExecutions>,
     /// Transactions of each operation that succeeded in the warm-up.

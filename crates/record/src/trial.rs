@@ -135,6 +135,9 @@ pub struct PhaseRecord {
     /// Rows that the phase loaded; `None` when there are none.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "loaded_rows")]
     pub loaded: Option<LoadedRows>,
+    /// What a reader of the results must know of the data, as the phase has found it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub remarks: Vec<String>,
 }
 
 /// The facts about a trial that are known at its end.

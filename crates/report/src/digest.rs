@@ -282,6 +282,8 @@ impl<'a> Trial<'a> {
             operations.map(|at| operation_slices(record, at)).collect();
         let warm_up = warm_up(record);
         let is_planned = end.is_some_and(|end| !end.turns.is_empty());
+        let data_remarks: Vec<&str> =
+            record.phases.iter().flat_map(|it| &it.remarks).map(String::as_str).collect();
         let none = Edges::default();
         let on_time = LatencyHistogram::new();
         let measured = Measured {
@@ -305,6 +307,7 @@ impl<'a> Trial<'a> {
                 Some(CountedStatements { by_dyno: counted.by_dyno, by_server })
             }),
             system_remarks: &record.header.identity.remarks,
+            data_remarks: &data_remarks,
             first_executions: record.header.identity.first_executions.as_ref(),
             warm_up: &warm_up,
             plans: &record.plans,

@@ -89,8 +89,14 @@ mod tests {
         let loaded = LoadedRows { rows: 20_000, duration: Duration::from_secs(4), inserts };
         let started = run.header.started;
         let (phase, duration) = (Phase::Prepare, Duration::from_secs(5));
-        let prepare =
-            PhaseRecord { phase, started, duration, loaded_again: 0, loaded: Some(loaded) };
+        let prepare = PhaseRecord {
+            phase,
+            started,
+            duration,
+            loaded_again: 0,
+            loaded: Some(loaded),
+            remarks: Vec::new(),
+        };
         run.trials[0].phases.insert(0, prepare);
         check(&Reading::new(&run));
     }

@@ -530,6 +530,7 @@ fn trial(header: TrialHeader, seconds: (u64, u64)) -> TrialRecord {
                 started,
                 duration,
                 loaded_again: 0,
+                remarks: Vec::new(),
                 loaded: None,
             })
             .to_vec(),

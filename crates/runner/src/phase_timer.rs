@@ -38,7 +38,7 @@ impl PhaseTimer {
     pub(crate) fn stopped_before(&self, ago_ns: Nanos) -> PhaseRecord {
         let duration = self.elapsed().saturating_sub(Duration::from_nanos(ago_ns));
         let (phase, started) = (self.phase, self.started);
-        PhaseRecord { phase, started, duration, loaded_again: 0, loaded: None }
+        PhaseRecord { phase, started, duration, loaded_again: 0, loaded: None, remarks: Vec::new() }
     }
 }
 

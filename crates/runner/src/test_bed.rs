@@ -362,8 +362,9 @@ impl<'a> TestBed<'a> {
         let done = outcome
             .map_err(|failure| limit.explain(target.explain(failure)))
             .with_context(|| PhaseFailure { phase, workload: workload.clone() })?;
-        let (loaded_again, loaded) = (progress.losses(), progress.loaded());
-        Ok((PhaseRecord { loaded_again, loaded, ..timer.stop() }, done))
+        let (loaded_again, loaded, remarks) =
+            (progress.losses(), progress.loaded(), progress.remarks());
+        Ok((PhaseRecord { loaded_again, loaded, remarks, ..timer.stop() }, done))
     }
 
     fn bounds(&self) -> &Bounds {

@@ -134,7 +134,7 @@ impl BatchWriter<'_> {
         let finished = self.loader.finish().await;
         let added = finished.map_err(|failure| of_table(failure, &self.name))?;
         if let Some(why) = added.not_frozen {
-            self.progress.note_once(format!(
+            self.progress.remark(format!(
                 "rows were loaded without FREEZE, so VACUUM writes them once more: {why}"
             ));
         }

@@ -140,7 +140,7 @@ pub(crate) async fn run_all_and_analyze(
             Err(other) => format!("nor `{instead}`: {}", other.message),
         };
         progress
-            .note(format!("the system does not take `{statement}` ({}); {and}", failure.message));
+            .remark(format!("the system does not take `{statement}` ({}); {and}", failure.message));
     }
     Ok(())
 }

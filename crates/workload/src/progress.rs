@@ -20,6 +20,7 @@ struct Counts {
     total: AtomicU64,
     losses: AtomicU64,
     notes: Mutex<Vec<String>>,
+    remarks: Mutex<Vec<String>>,
     is_silent: AtomicBool,
     has_removal_begun: AtomicBool,
     committed: Mutex<Option<Committed>>,
@@ -87,20 +88,26 @@ impl LoadProgress {
         self.0.has_removal_begun.load(Ordering::Relaxed)
     }
 
-    /// Adds a remark on what was found, in one line.
+    /// Adds a note on what was found, in one line.
     pub(crate) fn note(&self, text: impl Into<String>) {
         lock(&self.0.notes).push(text.into());
     }
 
-    /// Adds a remark unless it is there already.
-    pub(crate) fn note_once(&self, text: String) {
-        let mut notes = lock(&self.0.notes);
-        if !notes.contains(&text) {
-            notes.push(text);
+    /// Adds what a reader of the results must know of the data, once: it is told now, and kept.
+    pub(crate) fn remark(&self, text: String) {
+        let mut remarks = lock(&self.0.remarks);
+        if !remarks.contains(&text) {
+            self.note(text.clone());
+            remarks.push(text);
         }
     }
 
-    /// The remarks since the last call.
+    /// What a reader of the results must know of the data.
+    pub fn remarks(&self) -> Vec<String> {
+        lock(&self.0.remarks).clone()
+    }
+
+    /// The notes since the last call, remarks among them.
     pub fn take_notes(&self) -> Vec<String> {
         std::mem::take(&mut *lock(&self.0.notes))
     }

@@ -136,6 +136,8 @@ fn tables_are_loaded_frozen_where_the_server_does_so_and_a_note_tells_otherwise(
         workload.prepare(&system.context()).unwrap();
         let notes = system.context().progress.take_notes().join("\n");
         assert_eq!(notes.contains("without FREEZE"), !is_frozen, "{kind} {options}: {notes}");
+        // A reader of the results is told as well.
+        assert_eq!(system.context().progress.remarks().is_empty(), is_frozen, "{kind} {options}");
         workload.verify(&system.context()).unwrap();
         drop(system);
         TestSystem::postgres_server().drop_database("dyno_load");

@@ -303,6 +303,16 @@ fn what_a_reader_must_know_of_settings_is_a_note() {
 }
 
 #[test]
+fn what_a_reader_must_know_of_the_data_is_a_note() {
+    let trial = seconds_of(&[20, 20, 20]);
+    let data_remarks = ["lineitem is without statistics"];
+    let input = Measured { percentiles: &[50.0], data_remarks: &data_remarks, ..trial.measured() };
+    let text = Value::Text(data_remarks[0].to_owned());
+    let expected = [finding(Code::WorkloadRemark, &[("text", text)])];
+    assert_eq!(check(&input, &summarize(&input)), expected);
+}
+
+#[test]
 fn a_statement_that_hangs_since_the_warm_up_is_dynos_own_and_told() {
     let trial = seconds_of(&[20, 20, 20]);
     let mut edges = Edges::new(2);

@@ -73,6 +73,7 @@ impl Trial {
             statements: None,
             transactions: None,
             system_remarks: &[],
+            data_remarks: &[],
             first_executions: None,
             warm_up: &[],
             plans: &[],

@@ -298,6 +298,7 @@ fn write_trial_at(run: &RunWriter, index: usize) -> TrialWriter {
         duration: Duration::from_millis(1),
         loaded_again: 2,
         loaded: None,
+        remarks: vec!["without statistics".to_owned()],
     };
     trial.phase(prepare).unwrap();
     trial.load_begins(at("2026-07-30T12:00:01Z")).unwrap();

@@ -126,7 +126,7 @@ fn note_missing_statistics(context: &WorkloadContext<'_>) -> Result<(), Failure>
     let found = on_session(context, async move |session| session.rows(&list).await)?;
     let found: Vec<String> = found.iter().filter_map(|row| as_text(row.first())).collect();
     if let [first, ..] = found.as_slice() {
-        context.progress.note(format!(
+        context.progress.remark(format!(
             "{} without statistics, so plans are guesses until autovacuum has gathered them: {} before the run",
             subject(&found),
             dialect.analyze(first).unwrap_or_default()
