@@ -273,8 +273,7 @@ impl<'a> Trial<'a> {
         let end = record.end.as_ref();
         let clients = end.map_or(&[][..], |end| &end.clients);
         let client_events: Vec<u64> = clients.iter().map(|client| client.events).collect();
-        let slices = slices(record);
-        let generators = parts(record, &client_events);
+        let (slices, generators) = (slices(record), parts(record, &client_events));
         let latencies: Vec<&LatencyHistogram> =
             record.measured().map(|interval| &interval.latencies).collect();
         let operations = 0..record.header.operations.len();
@@ -282,10 +281,8 @@ impl<'a> Trial<'a> {
             operations.map(|at| operation_slices(record, at)).collect();
         let warm_up = warm_up(record);
         let is_planned = end.is_some_and(|end| !end.turns.is_empty());
-        let data_remarks: Vec<&str> =
-            record.phases.iter().flat_map(|it| &it.remarks).map(String::as_str).collect();
-        let none = Edges::default();
-        let on_time = LatencyHistogram::new();
+        let data_remarks = data_remarks(record);
+        let (none, on_time) = (Edges::default(), LatencyHistogram::new());
         let measured = Measured {
             operations: &record.header.operations,
             total: &record.total,
@@ -412,6 +409,10 @@ impl<'a> Trial<'a> {
     pub(crate) fn has_crashed(&self) -> bool {
         self.record.end.as_ref().is_some_and(|end| matches!(end.status, TrialStatus::Crashed(_)))
     }
+}
+
+fn data_remarks(record: &TrialRecord) -> Vec<&str> {
+    record.phases.iter().flat_map(|it| &it.remarks).map(String::as_str).collect()
 }
 
 fn window(record: &TrialRecord) -> Window {
