@@ -128,6 +128,8 @@ pub struct Dialect {
     pub analyze: Option<&'static str>,
     /// A plainer one, for systems that take this SQL and not all of that statement.
     pub analyze_alone: Option<&'static str>,
+    /// Writes what has changed to the disk at once; `None` where there is no such statement.
+    pub checkpoint: Option<&'static str>,
     /// Lists those of `{tables}`, names in quotes and lower case, of which no statistics were ever gathered; `None` where
     /// the system does so by itself.
     pub list_unanalyzed: Option<&'static str>,

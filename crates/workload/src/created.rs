@@ -76,6 +76,31 @@ impl CreatedDatabases {
     }
 }
 
+/// What follows the load of tables: what was loaded is written to the disk, and then the plan's statements run.
+pub(crate) fn after_load(context: &WorkloadContext<'_>) -> Result<(), Failure> {
+    checkpoint(context)?;
+    context.progress.begin("statements after the load", 0);
+    around(context, &context.sql.after_prepare)
+}
+
+/// Has the system write to its disk what was loaded, so that it does not in the measured time. A reader of the results is
+/// told where it does not take the statement, or not from this user.
+pub(crate) fn checkpoint(context: &WorkloadContext<'_>) -> Result<(), Failure> {
+    let Some(statement) = context.target.dialect().checkpoint else { return Ok(()) };
+    context.progress.begin("writing what was loaded to the disk", 0);
+    let progress = context.progress.clone();
+    on_session(context, async move |session| match session.run(statement).await {
+        Err(failure) if !failure.key.class.breaks_connection() => {
+            progress.remark(format!(
+                "no {statement} after the load ({}), so the server may write what was loaded in the measured time",
+                failure.message
+            ));
+            Ok(())
+        }
+        outcome => outcome.map(|_| ()),
+    })
+}
+
 /// Runs the statements of the plan around the preparation.
 pub(crate) fn around(context: &WorkloadContext<'_>, statements: &[String]) -> Result<(), Failure> {
     if statements.is_empty() {

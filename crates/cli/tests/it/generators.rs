@@ -154,7 +154,9 @@ fn constant_arrivals_are_shared_by_generators() {
     );
     let report = report(&mut run(&sandbox, &mysql(&url), workload, &load));
     let trial = &report["trials"][0];
-    assert_eq!(trial["open_loop"]["arrived_per_s"], 300.0, "{}", trial["open_loop"]);
+    // On a busy machine an arrival of each generator may be taken on the other side of an edge.
+    let arrived = trial["open_loop"]["arrived_per_s"].as_f64().unwrap();
+    assert!((arrived - 300.0).abs() <= 1.0, "{}", trial["open_loop"]);
     let (_, parts) = recorded(&sandbox);
     let delays: Vec<u64> = parts.iter().map(|part| part.start_delays.count()).collect();
     assert_eq!(delays, [300, 300], "every second arrival");

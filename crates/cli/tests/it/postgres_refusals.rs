@@ -67,9 +67,14 @@ fn what_a_login_may_not_do_is_told_before_the_load_with_the_remedy() {
         assert!(!output.status.success() && told.contains(remedy), "{user}: {told}");
         assert!(!told.contains(":p@"), "{told}");
     }
-    let sandbox = Sandbox::new();
-    let output = bench(&sandbox, &url("writer"), &["--clients=6"]);
-    assert!(output.status.success(), "{}", both(&output));
+    // Who may not make a checkpoint has none, and the report says so.
+    for (url, may) in [(url("writer"), false), (server.url(), true)] {
+        let sandbox = Sandbox::new();
+        let output = bench(&sandbox, &url, &["--clients=6"]);
+        assert!(output.status.success(), "{}", both(&output));
+        let report = std::fs::read_to_string(sandbox.runs()[0].join("report.json")).unwrap();
+        assert_eq!(report.contains("no CHECKPOINT after the load"), !may, "{}", both(&output));
+    }
 }
 
 /// The server's account goes through it.

@@ -425,22 +425,23 @@ fn a_service_restart_is_an_outage_and_the_trial_continues() {
     run.wait_for("0000", "measure", 2);
     drop(echo);
     run.wait_for_record("every client has lost it", |trial| {
-        trial.outages.first().is_some_and(|outage| outage.failures == 4)
+        trial.outages.iter().any(|outage| outage.failures == 4)
     });
     let _echo = Echo::start(&sandbox, &address);
     run.wait_for_record("all are back at work", |trial| {
         let end_ns = trial.outages.last().and_then(|outage| outage.end_ns);
         let back: u64 = trial.outages.iter().map(|outage| outage.reconnects).sum();
         let mut after = trial.intervals.iter().filter(|it| Some(it.start_ns) > end_ns);
-        back == 4 && end_ns.is_some() && after.any(|it| it.tally.transactions > 0)
+        back >= 4 && end_ns.is_some() && after.any(|it| it.tally.transactions > 0)
     });
     let trial = &run.interrupted_trial();
-    assert_eq!(trial["reconnects"], 4);
     assert_eq!(count(&trial["failed_transactions"]), errors_of(trial, "connection"));
-    // A busy machine may have stalls beside it, which lose no connection.
-    let outages = trial["outages"].as_array().unwrap().iter();
-    let lost = outages.filter(|outage| count(&outage["failures"]) > 0).count();
-    assert_eq!(lost, 1, "{}", trial["outages"]);
+    // A busy machine may have stalls beside it, which lose no connection; what comes back while the service starts may be
+    // lost once more.
+    let outages = trial["outages"].as_array().unwrap();
+    let sum = |key: &str| outages.iter().map(|outage| count(&outage[key])).sum::<u64>();
+    assert!(sum("failures") >= 4, "{}", trial["outages"]);
+    assert_eq!(count(&trial["reconnects"]), sum("reconnects"), "{}", trial["outages"]);
 }
 
 /// The peak memory of a run of so many clients with a connection each, KiB.

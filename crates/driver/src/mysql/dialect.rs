@@ -47,6 +47,7 @@ pub const DIALECT: Dialect = Dialect {
     kill: "KILL {number}",
     number_after_load: None,
     analyze: Some("ANALYZE TABLE {table}"),
+    checkpoint: None,
     analyze_alone: None,
     // Where texts have no bytes in common with ASCII, the server has to convert them.
     list_unanalyzed: None,

@@ -51,6 +51,7 @@ pub const DIALECT: Dialect = Dialect {
     ),
     // Rows that are not frozen are written again by those who read them first.
     analyze: Some("VACUUM (FREEZE, ANALYZE) {table}"),
+    checkpoint: Some("CHECKPOINT"),
     analyze_alone: Some("ANALYZE {table}"),
     list_unanalyzed: Some(
         "SELECT relname FROM pg_class WHERE relkind = 'r' AND pg_table_is_visible(oid) AND relname IN ({tables}) \

@@ -44,6 +44,7 @@ pub const DIALECT: Dialect = Dialect {
     kill: "",
     number_after_load: None,
     analyze: Some("ANALYZE {table}"),
+    checkpoint: None,
     analyze_alone: None,
     list_unanalyzed: None,
     ascii_session: None,

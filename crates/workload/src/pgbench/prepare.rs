@@ -8,7 +8,7 @@ use super::schema::{Table, WORKLOAD, check_options, create, finish, foreign_keys
 use super::settings::Settings;
 use super::verify::{Extent, verify_rows};
 use crate::WorkloadContext;
-use crate::created::{CreatedDatabases, around};
+use crate::created::{CreatedDatabases, after_load, around};
 use crate::parallel::{
     already_there, interrupted, matching, on_session, run_all, subject, unsuitable, workers,
 };
@@ -38,8 +38,7 @@ pub(super) fn prepare(
     drop_tables(context, names(&there).iter().rev())?;
     created.forget(context.target);
     make(context, settings, created)?;
-    context.progress.begin("statements after the load", 0);
-    around(context, &context.sql.after_prepare)
+    after_load(context)
 }
 
 fn reuse(

@@ -10,7 +10,7 @@ use plan::Existing;
 use super::created_tables::CreatedTables;
 use super::inspection::{self, WORKLOAD};
 use super::schema;
-use crate::created::around;
+use crate::created::{after_load, around};
 use crate::parallel::{parallel_for, run_all, workers_for_small_tables};
 use crate::removal::{self, take_away};
 use crate::{WorkloadContext, tables};
@@ -83,8 +83,7 @@ pub(super) fn prepare(
             .note(format!("{there} tables are there and reused; {made} made beside them"));
     }
     make(context, wanted, created_tables, &missing, &creates)?;
-    context.progress.begin("statements after the load", 0);
-    around(context, &context.sql.after_prepare)
+    after_load(context)
 }
 
 /// Checks that tables that this process did not create can be used.

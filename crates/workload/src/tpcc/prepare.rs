@@ -9,7 +9,7 @@ use super::schema::{Table, WORKLOAD, create_indexes, create_table};
 use super::settings::Settings;
 use super::verify::{verify_shape, verify_warehouses};
 use crate::WorkloadContext;
-use crate::created::{CreatedDatabases, around};
+use crate::created::{CreatedDatabases, after_load, around};
 use crate::parallel::{
     already_there, interrupted, matching, on_session, run_all, subject, unsuitable, workers,
 };
@@ -49,8 +49,7 @@ pub(super) fn prepare(
     drop_tables(context, in_order(&there))?;
     created.forget(context.target);
     make(context, settings, created, creates)?;
-    context.progress.begin("statements after the load", 0);
-    around(context, &context.sql.after_prepare)
+    after_load(context)
 }
 
 fn reuse(

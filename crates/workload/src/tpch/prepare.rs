@@ -12,7 +12,7 @@ use super::rows::{Chunk, Sink};
 use super::schema::{Table, WORKLOAD};
 use super::settings::Settings;
 use super::verify::verify_shape;
-use crate::created::{CreatedDatabases, around};
+use crate::created::{CreatedDatabases, after_load, around};
 use crate::loading::{Batch, BatchWriter, TablePart, batch_rows};
 use crate::parallel::{
     already_there, as_text, interrupted, matching, on_session, parallel_for, parallel_for_batches,
@@ -57,8 +57,7 @@ pub(super) fn prepare(
         created.forget(context.target);
     }
     make(context, settings, created, &done)?;
-    context.progress.begin("statements after the load", 0);
-    around(context, &context.sql.after_prepare)
+    after_load(context)
 }
 
 /// The tables that exist, and the steps of a load that is not through.

@@ -21,6 +21,7 @@ use super::request::Request;
 use super::schema::KEY;
 use super::settings::Settings;
 use super::statements;
+use crate::created::checkpoint;
 use crate::parallel::{
     columns, interrupted, matching, on_session, run_all, run_all_and_analyze, unsuitable,
 };
@@ -271,7 +272,10 @@ impl Workload for Ycsb {
             found = None;
         }
         match found {
-            None => self.make(context)?,
+            None => {
+                self.make(context)?;
+                checkpoint(context)?;
+            }
             Some(found) => self.take_over(context, found)?,
         }
         context.progress.begin("statements after the load", 0);
