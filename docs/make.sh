@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Makes the pictures of the documents and the output in README.md again. It needs MariaDB and chromium, and about two minutes.
+# Makes the pictures of the documents and the output in README.md again, and the book where mdbook is there. It needs MariaDB and
+# chromium, and about two minutes.
 #
 #     docs/make.sh [PATH-OF-DYNO] [FOLDER]      the folder of README.md and docs/, else this one
 #
@@ -42,3 +43,8 @@ command=${command/mysql:\/\/root@127.0.0.1\/test/$server}
     printf '```\n'
 } > output
 sed -i -e '/^<!-- what follows is printed by/,/^<!-- end -->/{//!d}' -e '/^<!-- what follows is printed by/r output' "$to/README.md"
+
+# The book, where its maker is there.
+if command -v mdbook > /dev/null; then
+    mdbook build "$here" --dest-dir "$to/target/book"
+fi

@@ -51,6 +51,7 @@ fn trial(index: usize) -> TrialRecord {
         started,
         duration,
         loaded_again: 0,
+        remarks: Vec::new(),
         loaded: None,
     });
     for second in 0..SECONDS {
