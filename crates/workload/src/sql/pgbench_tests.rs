@@ -404,7 +404,9 @@ fn a_deadlock_has_one_victim_which_is_tried_again_after_the_server_has_looked_fo
     let trial = system.trial(&*script, 2, 2);
     let keys: Vec<&str> = trial.tally.errors.keys().map(|key| key.code.as_str()).collect();
     assert_eq!(keys, ["40P01"]);
-    assert_eq!((trial.tally.retries(), trial.tally.failed_transactions), (1, 0));
+    // Each deadlock has one victim. It may take its row again before the other has woken up: then there is another one.
+    assert!((1..=5).contains(&trial.tally.retries()), "{:?}", trial.tally.errors);
+    assert_eq!(trial.tally.failed_transactions, 0);
     assert_eq!(system.integer("SELECT SUM(n) FROM two"), 4);
     // That of `deadlock_timeout`, one second, is in the latency of both.
     let latencies = &trial.tally.operations[0].succeeded;
