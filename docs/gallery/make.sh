@@ -22,8 +22,7 @@ ask() {
     local name=$1 heading=$2 question=$3
     shift 3
     (cd ../.. && "$dyno" "$@" --quiet --out "$results/$name" > /dev/null)
-    local run
-    run=$(ls -d "$results/$name"/*)
+    local run=$results/$name/latest
     chromium --headless --no-sandbox --hide-scrollbars --run-all-compositor-stages-before-draw --window-size=1200,900 --virtual-time-budget=5000 \
         --screenshot="$name.png" "file://$run/report.html" > /dev/null 2>&1
     {

@@ -640,6 +640,16 @@ fn a_full_machine_and_a_quota_are_told_from_work_one_at_a_time() {
     assert_eq!(why_verdict(&shared), Verdict::SharedCpu);
     let stopped = WhyEffects { throttled: Some(0.4), ..machine.clone() };
     assert_eq!(why_verdict(&stopped), Verdict::Quota);
+    // A core that is not missed says that the server works one at a time, unless dyno has most of that core.
+    let mut spared = machine.clone();
+    spared.fewer_cores =
+        Some(Ranged95 { value: 0.01, low: -0.05, high: 0.07, surely_low: -0.1, surely_high: 0.1 });
+    let work = spared.places.iter_mut().find(|it| it.place == WhyPlace::ServerCpu).unwrap();
+    work.beta.surely_low = 0.6;
+    spared.client_busy = 0.3;
+    assert_eq!(why_verdict(&spared), Verdict::OneAtATime);
+    spared.client_busy = 0.69;
+    assert_eq!(why_verdict(&spared), Verdict::ServerWork);
     // A core is idle that the server may use, and does not: without the lever of the cores too.
     let alone = WhyEffects { fewer_cores: None, ..machine };
     assert!((alone.idle_cores() - 0.9).abs() < 1e-9);

@@ -26,6 +26,8 @@ const THROTTLED: f64 = 0.05;
 /// A server that keeps so little of a core busy holds nothing back: its share is at most that, for a core does one thing
 /// at a time.
 const IDLE_CORES: f64 = 0.1;
+/// So much of a machine has to be idle for a core that is not missed to say something.
+const IDLE_PART: f64 = 0.25;
 /// What is busy at least this part of the time is full.
 const FULL: f64 = 0.85;
 
@@ -253,8 +255,11 @@ impl<'a> Seen<'a> {
             return false;
         }
         let host = self.effects.host_cores as f64;
-        let is_idle = cores >= host && self.effects.idle_cores() >= (1.0 - FULL) * host;
-        is_below(fewer, 0.5 / cores) || beta.surely_low > 1.5 / cores && is_idle
+        let idle = self.effects.idle_cores() / host;
+        // On cores that dyno wants as well, one fewer costs nothing where the rest carries both: they have to be idle.
+        let is_spared = cores < host || idle >= IDLE_PART;
+        let is_idle = cores >= host && idle >= 1.0 - FULL;
+        is_below(fewer, 0.5 / cores) && is_spared || beta.surely_low > 1.5 / cores && is_idle
     }
 
     fn flushes(&self) -> Option<Verdict> {
