@@ -27,7 +27,7 @@ ask() {
         --screenshot="$name.png" "file://$run/report.html" > /dev/null 2>&1
     {
         printf '## %s\n\n*%s*\n\n`dyno %s`\n\n' "$heading" "$question" "$*"
-        "$dyno" report "$run" --format markdown | sed -n '/^- What holds/p'
+        "$dyno" report "$run" --format markdown | sed -n '/^- What holds/{s/ (\[figures\](#[a-z-]*))//;p}'
         printf '\n![The first screen of the report](%s.png)\n\n' "$name"
     } >> README.md
 }
