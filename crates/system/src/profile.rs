@@ -10,10 +10,11 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use measure::{Nanos, Profile, ProfileOf, nanos};
+use measure::{Profile, ProfileOf, nanos};
 
 use crate::{ProgressEvent, ProgressListener};
 
+const STAGE: &str = "taking profiles";
 /// Time between two checks whether the profiles are still wanted.
 const POLL_PERIOD: Duration = Duration::from_millis(50);
 /// How much longer than its time a profile may take.
@@ -41,7 +42,8 @@ pub fn take(
     listener: &mut ProgressListener<'_>,
 ) -> Profiles {
     let mut found = of_pages(pages, span, listener);
-    if found.taken.is_empty() {
+    let is_wanted = listener(ProgressEvent::stage(STAGE)).is_continue();
+    if found.taken.is_empty() && is_wanted {
         match perf::take(processes, span, listener) {
             Ok(profile) => found.taken.push(profile),
             Err(error) => found.missing.push(format!("{error:#}")),
@@ -73,7 +75,7 @@ fn of_pages(pages: &[Page], span: Duration, listener: &mut ProgressListener<'_>)
                 found.missing.push(format!("no {what} of {name}: {why}"));
             }
             Err(RecvTimeoutError::Timeout) => {
-                if listener(ProgressEvent::stage("taking profiles")).is_break() {
+                if listener(ProgressEvent::stage(STAGE)).is_break() {
                     break;
                 }
             }
@@ -90,7 +92,7 @@ fn of_pages(pages: &[Page], span: Duration, listener: &mut ProgressListener<'_>)
 
 /// Source: Go's `net/http/pprof`: `profile` samples the CPU for so many seconds, and `mutex` gives what came in so many.
 fn of_page(page: &Page, of: ProfileOf, span: Duration) -> Result<Profile, String> {
-    let base = base(&page.url).ok_or_else(|| format!("{} is no address of a server", page.url))?;
+    let base = base(&page.url).ok_or("its address is none of a server")?;
     let path = if of == ProfileOf::Cpu { "profile" } else { "mutex" };
     let url = format!("{base}/debug/pprof/{path}?seconds={}", span.as_secs().max(1));
     let bytes = crate::watch::read_bytes(&url, span + ANSWER_BOUND, pprof::BYTES_MAX)?;
@@ -109,11 +111,6 @@ fn base(url: &str) -> Option<&str> {
     let host = url.find("://")? + 3;
     let end = url[host..].find(['/', '?', '#']).map_or(url.len(), |at| host + at);
     (end > host).then(|| &url[..end])
-}
-
-/// The time that one sample stands for.
-fn sample_ns(per_second: u32) -> Nanos {
-    1_000_000_000 / u64::from(per_second)
 }
 
 #[cfg(test)]

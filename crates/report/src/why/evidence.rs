@@ -1,8 +1,10 @@
 //! What counters say beside the experiment: they name the thread, the quota or the lock, or contradict. Alone they are no
 //! experiment, and the sentence says so.
 
-use analysis::{ConnectionFigure, SampleWindow, Verdict, evaluate, mean_peak, merged, of_kind};
-use measure::{PanelLine, Server, ServerEvidence, TcpCounters};
+use std::collections::BTreeMap;
+
+use analysis::{ConnectionFigure, SampleWindow, Verdict, Window, evaluate, mean_peak, of_kind};
+use measure::{PanelLine, Server, ServerEvidence, TcpCounters, Watched};
 
 use super::Answer;
 use crate::digest::{Trial, cross_checked};
@@ -27,8 +29,8 @@ pub(super) struct Evidence<'a> {
     row_locks_ns: Option<f64>,
     /// Load that was concentrated on one of several servers, in the trial's load, as the servers counted it.
     uneven: Vec<String>,
-    /// What sessions waited for in the trial's load and how many did at a time, as the servers counted them, most first.
-    sessions: Vec<(String, f64)>,
+    /// What was watched, and the measured time.
+    watched: Option<(&'a Watched, Window)>,
     network: Option<Network>,
     kernel: Option<&'a ServerEvidence>,
 }
@@ -51,8 +53,8 @@ impl<'a> Evidence<'a> {
         let kernel = trial.record.why.as_ref().and_then(|why| why.evidence.as_ref());
         let is_uneven = |finding: &&analysis::Finding| finding.code == analysis::Code::LoadUneven;
         let uneven = trial.findings.iter().filter(is_uneven).map(finding::figures).collect();
-        let (sessions, network) = (sessions(trial), Network::of(trial));
-        Self { row_locks_ns, uneven, sessions, network, kernel }
+        let watched = Some((&trial.record.watched, trial.window()));
+        Self { row_locks_ns, uneven, watched, network: Network::of(trial), kernel }
     }
 
     /// What fits the verdict, or contradicts it; without a verdict everything that is full.
@@ -206,7 +208,8 @@ impl<'a> Evidence<'a> {
     /// What sessions wait for at a time.
     fn sessions(&self, answer: &Answer<'_>) -> Option<String> {
         let clients = answer.effects.as_ref()?.clients.max(1) as f64;
-        let many = self.sessions.iter().filter(|(_, waiting)| waiting / clients >= LITTLE);
+        let all = sessions(self.watched?);
+        let many = all.iter().filter(|(_, waiting)| waiting / clients >= LITTLE);
         let named: Vec<String> = many
             .take(WAITS_TOLD)
             .map(|(what, waiting)| format!("{} in `{what}`", number(*waiting)))
@@ -244,20 +247,23 @@ impl<'a> Evidence<'a> {
 }
 
 /// How many sessions of the servers waited at a time in the measured time, by what they waited for.
-fn sessions(trial: &Trial<'_>) -> Vec<(String, f64)> {
-    let watched = &trial.record.watched;
-    let mut all = Vec::new();
-    for kind in watched.kinds.iter().filter(|kind| !kind.waits.is_empty()) {
-        let server = merged(&of_kind(&watched.kinds, &kind.name, &watched.servers));
+fn sessions((watched, window): (&Watched, Window)) -> Vec<(String, f64)> {
+    let mut all = BTreeMap::new();
+    for kind in &watched.kinds {
         for line in &kind.waits {
-            all.extend(waiting(line, &server, trial.window()));
+            for server in of_kind(&watched.kinds, &kind.name, &watched.servers) {
+                for (what, waiting) in waiting(line, server, window) {
+                    *all.entry(what).or_insert(0.0) += waiting;
+                }
+            }
         }
     }
+    let mut all: Vec<(String, f64)> = all.into_iter().collect();
     all.sort_by(|(_, one), (_, other)| other.total_cmp(one));
     all
 }
 
-fn waiting(line: &PanelLine, server: &Server, window: analysis::Window) -> Vec<(String, f64)> {
+fn waiting(line: &PanelLine, server: &Server, window: Window) -> Vec<(String, f64)> {
     let mean = |over_time: Vec<SampleWindow>| Some(mean_peak(&over_time, window)?.mean);
     let named = |what: String| format!("{} {what}", line.name).trim().to_owned();
     let lines = evaluate(&line.query, server).into_iter();
@@ -287,7 +293,7 @@ mod tests {
         Evidence {
             row_locks_ns: None,
             uneven: Vec::new(),
-            sessions: Vec::new(),
+            watched: None,
             network: None,
             kernel: Some(kernel),
         }

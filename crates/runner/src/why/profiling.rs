@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use anyhow::{Context, Result};
-use engine::{OfferedLoad, PhaseEnds, TrialObserver};
+use anyhow::{Context, Result, bail};
+use engine::{LoadEnd, OfferedLoad, PhaseEnds, TrialObserver};
 use measure::{Interval, Nanos, Phase};
 use plan::Limit;
 use system::ProgressEvent;
@@ -61,7 +61,9 @@ impl Bench<'_> {
             ended.store(true, Ordering::Relaxed);
             let taken =
                 taking.join().map_err(|_| anyhow::anyhow!("the thread of profiles ended early"));
-            outcome?;
+            if matches!(outcome?.ended, LoadEnd::Interrupted) {
+                bail!("it was interrupted");
+            }
             taken
         })
     }

@@ -3,15 +3,16 @@
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use measure::{Profile, ProfileOf, nanos};
+use measure::{Nanos, Profile, ProfileOf, nanos};
 
-use super::sample_ns;
 use crate::ProgressListener;
 use crate::process::command;
 use crate::subprocess::output_of;
 
 /// Samples of each CPU in a second; no divisor of what programs do at round times.
-const PER_SECOND: u32 = 499;
+const PER_SECOND: u64 = 499;
+/// The time that one sample stands for.
+const SAMPLE_NS: Nanos = 1_000_000_000 / PER_SECOND;
 /// How long `perf` may take to begin, to end and to name the functions.
 const BOUND: Duration = Duration::from_secs(30);
 /// A library's name stands for a function without one.
@@ -41,7 +42,7 @@ pub(super) fn take(
     let mut script = command("perf");
     script.args(["script", "--no-inline", "--fields", "comm,ip,sym,dso", "--input"]).arg(&data);
     let text = output_of(script, "perf script", BOUND, listener).context("no profile")?;
-    let stacks = stacks(&text).into_iter().map(|frames| (frames, sample_ns(PER_SECOND)));
+    let stacks = stacks(&text).into_iter().map(|frames| (frames, SAMPLE_NS));
     let profile = Profile::new(("the server", ProfileOf::Cpu, nanos(span)), stacks);
     if profile.stacks.is_empty() {
         bail!("no profile: perf saw none of the server's threads on a CPU");
