@@ -72,6 +72,22 @@ fn is_there(memory: &str) -> bool {
     segments.lines().any(|line| line.split_whitespace().nth(1) == Some(memory))
 }
 
+/// A load on a managed server in its measured time, with the server's process and the shared memory that it has.
+fn measured<'s>(sandbox: &'s Sandbox, time: &str) -> (Background<'s>, i32, Vec<String>) {
+    let mut command = bench(sandbox, "postgres", &["--clients=2", time]);
+    let mut run = Background::start(sandbox, &mut command);
+    run.wait_for("0000", "measure", 2);
+    let server = server_of(run.pid());
+    (run, server, shared_memory(sandbox, server))
+}
+
+fn assert_nothing_left(sandbox: &Sandbox, memory: Vec<String>, what: &str) {
+    wait_until("nothing is left", || !is_something_left(sandbox));
+    assert_eq!(sandbox.scratch_folders(), [""; 0].map(PathBuf::from), "{what}");
+    let left: Vec<String> = memory.into_iter().filter(|it| is_there(it)).collect();
+    assert_eq!(left, [""; 0], "{what}");
+}
+
 fn reconnects(trial: &TrialRecord) -> u64 {
     trial.intervals.iter().map(|it| it.tally.reconnects).sum()
 }
@@ -109,13 +125,7 @@ fn sessions_that_are_ended_and_a_backend_that_is_killed_are_told_and_the_load_go
 fn a_managed_server_that_is_killed_ends_its_trial_and_leaves_nothing() {
     for what in ["postmaster", "session"] {
         let sandbox = Sandbox::new();
-        let mut run = Background::start(
-            &sandbox,
-            &mut bench(&sandbox, "postgres", &["--clients=2", "--time=60s"]),
-        );
-        run.wait_for("0000", "measure", 2);
-        let server = server_of(run.pid());
-        let memory = shared_memory(&sandbox, server);
+        let (run, server, memory) = measured(&sandbox, "--time=60s");
         match what {
             "postmaster" => end(server, Signal::SIGKILL),
             _ => end(sessions_of(server.cast_unsigned())[0], Signal::SIGKILL),
@@ -126,32 +136,21 @@ fn a_managed_server_that_is_killed_ends_its_trial_and_leaves_nothing() {
         assert_eq!(trial["status"], "crashed", "{what}: {}", both(&output));
         assert!(trial["transactions"].as_u64().unwrap() > 0, "{what}: {trial:#}");
         assert!(!trial["errors"].to_string().contains("25P02"), "{what}: {trial:#}");
-        wait_until("nothing is left", || !is_something_left(&sandbox));
-        assert_eq!(sandbox.scratch_folders(), [""; 0].map(PathBuf::from), "{what}");
-        let left: Vec<String> = memory.into_iter().filter(|it| is_there(it)).collect();
-        assert_eq!(left, [""; 0], "{what}");
+        assert_nothing_left(&sandbox, memory, what);
     }
 }
 
 #[test]
 fn a_managed_server_that_somebody_else_shuts_down_ends_with_its_sessions() {
     let sandbox = Sandbox::new();
-    let mut run = Background::start(
-        &sandbox,
-        &mut bench(&sandbox, "postgres", &["--clients=2", "--time=2s"]),
-    );
-    run.wait_for("0000", "measure", 1);
-    let server = server_of(run.pid());
-    let memory = shared_memory(&sandbox, server);
+    let (run, server, memory) = measured(&sandbox, "--time=2s");
     // The smart shutdown waits for the sessions of the load, and takes no new ones.
     end(server, Signal::SIGTERM);
     let output = run.finish();
     let trial = json(&output)["trials"][0].clone();
     assert!(trial["seconds"].as_f64().unwrap() > 1.9, "{}", both(&output));
     assert!(trial["transactions"].as_u64().unwrap() > 0, "{trial:#}");
-    wait_until("nothing is left", || !is_something_left(&sandbox));
-    assert_eq!(sandbox.scratch_folders(), [""; 0].map(PathBuf::from));
-    assert!(!memory.iter().any(|memory| is_there(memory)), "{memory:?}");
+    assert_nothing_left(&sandbox, memory, "smart shutdown");
 }
 
 #[test]

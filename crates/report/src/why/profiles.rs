@@ -82,8 +82,13 @@ fn what(profile: &Profile) -> &'static str {
     }
 }
 
+/// How many threads were in it at a time, on average.
+fn at_a_time(profile: &Profile) -> f64 {
+    profile.total_ns() as f64 / profile.span_ns.max(1) as f64
+}
+
 fn amount(profile: &Profile) -> String {
-    let at_a_time = number(profile.total_ns() as f64 / profile.span_ns.max(1) as f64);
+    let at_a_time = number(at_a_time(profile));
     match profile.of {
         ProfileOf::Cpu => format!("{at_a_time} cores busy"),
         ProfileOf::Locks => format!("{at_a_time} threads waited at a time"),
@@ -156,7 +161,7 @@ fn of_one(profile: &Profile) -> Option<String> {
         .filter(|(_, part)| *part >= PART_MIN)
         .map(|(name, part)| format!("{} in `{}`", percent(*part), short(name)))
         .collect();
-    let at_a_time = profile.total_ns() as f64 / profile.span_ns.max(1) as f64;
+    let at_a_time = at_a_time(profile);
     if named.is_empty() || profile.of == ProfileOf::Locks && at_a_time < WAITING_MIN {
         return None;
     }

