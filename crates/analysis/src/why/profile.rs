@@ -17,7 +17,7 @@ pub struct FlameBox {
 /// The boxes of a flame graph that are as wide as `least` (a part of the whole), outer ones first. Functions that are called by
 /// the same one stand beside each other in the order of their names.
 pub fn flame(profile: &Profile, least: f64) -> Vec<FlameBox> {
-    let total = profile.total_ns() as f64;
+    let total = profile.total_ns().max(1) as f64;
     let mut stacks: Vec<(Vec<&str>, f64)> = profile
         .stacks
         .iter()
@@ -48,7 +48,7 @@ pub fn flame(profile: &Profile, least: f64) -> Vec<FlameBox> {
 
 /// The functions that were innermost, each with its part of the time, the largest first.
 pub fn hottest_functions(profile: &Profile) -> Vec<(String, f64)> {
-    let total = profile.total_ns() as f64;
+    let total = profile.total_ns().max(1) as f64;
     let mut own: BTreeMap<&str, f64> = BTreeMap::new();
     for stack in &profile.stacks {
         if let Some(innermost) = stack.frames.last() {
@@ -116,5 +116,8 @@ mod tests {
         // A record may have places that are no names.
         profile.stacks[0].frames = vec![7];
         assert_eq!(flame(&profile, 0.0)[0].name, "");
+        // And no time.
+        (profile.stacks[0].ns, profile.left_out_ns) = (0, 0);
+        assert_eq!(hottest_functions(&profile), [(String::new(), 0.0)]);
     }
 }
