@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use measure::{OperationKind, QueryCounts, ServerCount, TransactionCounts};
+use measure::{OperationKind, QueryCounts, ServerCount, SessionStatements, TransactionCounts};
 
-use crate::postgres::SessionCounts;
+use crate::postgres::{SessionCounts, StatementReading};
 
 /// The part of a server's identity that another start changes.
 pub(crate) const STARTED: &str = "started";
@@ -58,6 +58,8 @@ pub(crate) struct OwnSessions {
     pub(crate) others: u64,
     /// The time between two looks for work that the server does by itself, s.
     pub(crate) naptime_s: u64,
+    /// The statements that the server has counted; `None` where it counts none.
+    pub(crate) statements: Option<StatementReading>,
 }
 
 /// What the counters of a protocol's servers mean.
@@ -78,6 +80,8 @@ pub(crate) struct CounterMeaning {
 pub struct ServerCounts {
     /// Statements by what they do, or transactions.
     pub count: ServerCount,
+    /// Statements beside transactions; `None` where the servers do not count both.
+    pub statements: Option<SessionStatements>,
     /// How long statements waited for locks of rows, summed, ns; `None` where a server does not count it.
     pub row_lock_ns: Option<u64>,
     /// Every counter that has changed, by its name on the server.
@@ -137,12 +141,7 @@ impl Reading {
         else {
             return TransactionCounts::default();
         };
-        let own = |part: fn(&SessionCounts) -> u64| {
-            let of = |all: &OwnSessions| {
-                now.names.iter().filter_map(|name| all.by_name.get(name)).map(part).sum::<u64>()
-            };
-            of(now).saturating_sub(of(before))
-        };
+        let own = |part| now.since(before, part);
         let sessions = moved.get("sessions").copied();
         let opened = own(|counts| counts.sessions);
         let looks = self.uptime_s.saturating_sub(earlier.uptime_s) / now.naptime_s.max(1);
@@ -158,6 +157,24 @@ impl Reading {
         }
     }
 
+    /// Statements since an earlier reading of the same server. The question for them is part of both readings' counts.
+    fn statements(&self, earlier: &Self) -> Option<SessionStatements> {
+        let (Meaning::Transactions(now), Meaning::Transactions(before)) =
+            (&self.meaning, &earlier.meaning)
+        else {
+            return None;
+        };
+        let by_server =
+            StatementReading::since(now.statements.as_ref(), before.statements.as_ref())?;
+        Some(match by_server {
+            Ok(by_server) => SessionStatements::Counted {
+                by_dyno: now.since(before, |counts| counts.statements),
+                by_server,
+            },
+            Err(why) => SessionStatements::Missing(why),
+        })
+    }
+
     /// Whether the uptime is shorter than it would be without a restart. The counters alone do not show this: soon
     /// after a start they may be higher than in a reading soon after another start.
     fn was_started_after(&self, earlier: &Self) -> bool {
@@ -165,6 +182,16 @@ impl Reading {
         // A second for the rounding, and a thousandth for the difference of two clocks.
         let due = Duration::from_secs(earlier.uptime_s).saturating_add(elapsed - elapsed / 1_000);
         Duration::from_secs(self.uptime_s.saturating_add(1)) < due
+    }
+}
+
+impl OwnSessions {
+    /// What dyno's sessions at this server have done since an earlier reading.
+    fn since(&self, earlier: &Self, part: fn(&SessionCounts) -> u64) -> u64 {
+        let of = |all: &Self| {
+            self.names.iter().filter_map(|name| all.by_name.get(name)).map(part).sum::<u64>()
+        };
+        of(self).saturating_sub(of(earlier))
     }
 }
 
@@ -220,6 +247,7 @@ impl ServerCounters {
         let mut sums: BTreeMap<&str, u64> = BTreeMap::new();
         let mut statements = QueryCounts::default();
         let mut transactions: Option<TransactionCounts> = None;
+        let mut session_statements = Vec::new();
         let mut row_lock_ns = Some(0_u64);
         for reading in &self.0 {
             let before = earlier.0.iter().find(|before| before.server == reading.server);
@@ -235,6 +263,7 @@ impl ServerCounters {
                 }
                 Meaning::Transactions(_) => {
                     row_lock_ns = None;
+                    session_statements.push(reading.statements(before));
                     let more = ServerCount::Transactions(reading.transactions(before, &moved));
                     let mut all = ServerCount::Transactions(transactions.unwrap_or_default());
                     all.add(more);
@@ -253,7 +282,8 @@ impl ServerCounters {
             .collect();
         let count =
             transactions.map_or(ServerCount::Statements(statements), ServerCount::Transactions);
-        Ok(ServerCounts { count, row_lock_ns, counters })
+        let statements = session_statements.into_iter().reduce(SessionStatements::joined).flatten();
+        Ok(ServerCounts { count, statements, row_lock_ns, counters })
     }
 
     /// Why other servers have answered: they may be the same ones after another start.

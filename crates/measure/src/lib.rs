@@ -59,7 +59,7 @@ pub use query_plan::QueryPlan;
 pub use rounds::{RoundsGoal, RoundsRule};
 pub use rules::{Formula, LatencyLimit, Rules, Score, Share};
 pub use seek::{BoundedFigure, ProbeFacts, SeekBound, SeekOver, SeekRange};
-pub use server_count::{ServerCount, TransactionCounts};
+pub use server_count::{ServerCount, SessionStatements, TransactionCounts};
 pub use server_kind::{
     INSTANCE, MemberList, MetricFunction, MetricQuery, NoteWithout, Panel, PanelLine, Quantity,
     RemarkTest, ServerKind, ServerMoment, ServerRemark, SharedLoad,

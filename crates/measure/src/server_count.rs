@@ -28,6 +28,20 @@ pub struct TransactionCounts {
     pub others_connected: bool,
 }
 
+/// Statements that the servers count beside transactions, where they do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SessionStatements {
+    Counted {
+        /// Those that ended without an error on sessions of dyno, whatever the session was for.
+        by_dyno: u64,
+        /// Those that the servers counted for dyno's user.
+        by_server: u64,
+    },
+    /// Why the two cannot be compared.
+    Missing(String),
+}
+
 impl Default for ServerCount {
     fn default() -> Self {
         Self::Statements(QueryCounts::default())
@@ -61,6 +75,31 @@ impl ServerCount {
     }
 }
 
+impl SessionStatements {
+    /// The statements of both; missing where they are missing of one, and none where one has none.
+    #[must_use]
+    pub fn joined(one: Option<Self>, other: Option<Self>) -> Option<Self> {
+        Some(match (one?, other?) {
+            (
+                Self::Counted { by_dyno, by_server },
+                Self::Counted { by_dyno: more_by_dyno, by_server: more_by_server },
+            ) => Self::Counted {
+                by_dyno: sum([by_dyno, more_by_dyno]),
+                by_server: sum([by_server, more_by_server]),
+            },
+            (missing @ Self::Missing(_), _) | (_, missing) => missing,
+        })
+    }
+
+    /// Statements that the servers counted minus those of dyno; `None` when they are missing.
+    pub fn difference(&self) -> Option<i64> {
+        match *self {
+            Self::Counted { by_dyno, by_server } => Some(difference(by_server, by_dyno)),
+            Self::Missing(_) => None,
+        }
+    }
+}
+
 impl TransactionCounts {
     fn add(&mut self, other: Self) {
         self.by_dyno = sum([self.by_dyno, other.by_dyno]);
@@ -72,9 +111,13 @@ impl TransactionCounts {
 
     /// Transactions that the servers counted minus those of dyno.
     pub fn difference(self) -> i64 {
-        let clamp = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
-        clamp(self.by_server).saturating_sub(clamp(self.by_dyno))
+        difference(self.by_server, self.by_dyno)
     }
+}
+
+fn difference(left: u64, right: u64) -> i64 {
+    let clamp = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
+    clamp(left).saturating_sub(clamp(right))
 }
 
 #[cfg(test)]
@@ -98,5 +141,16 @@ mod tests {
         assert_eq!(sum.difference(), 4);
         all.add(ServerCount::default());
         assert_eq!(all.transactions(), Some(sum));
+    }
+
+    #[test]
+    fn statements_of_two_loads_are_added_unless_those_of_one_are_missing() {
+        let of = |by_dyno, by_server| Some(SessionStatements::Counted { by_dyno, by_server });
+        let missing = Some(SessionStatements::Missing("it was reset".to_owned()));
+        assert_eq!(SessionStatements::joined(of(1, 2), of(10, u64::MAX)), of(11, u64::MAX));
+        assert_eq!(SessionStatements::joined(missing.clone(), of(1, 2)), missing);
+        assert_eq!(SessionStatements::joined(of(1, 2), missing.clone()), missing);
+        assert_eq!(SessionStatements::joined(of(1, 2), None), None);
+        assert_eq!(of(3, 1).unwrap().difference(), Some(-2));
     }
 }

@@ -1,6 +1,6 @@
 //! Statements or transactions counted by dyno and by the server.
 
-use measure::{QueryCounts, ServerCount};
+use measure::{QueryCounts, ServerCount, SessionStatements};
 
 /// Statements of one trial's load, counted by both sides.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +21,8 @@ pub struct Counted {
     pub by_dyno: QueryCounts,
     /// What the server ran, for all its clients.
     pub by_server: ServerCount,
+    /// Statements where `by_server` has transactions and the server counts both.
+    pub session_statements: Option<SessionStatements>,
     /// How long statements waited for locks of rows, summed, ns; `None` where the server does not count it.
     pub row_lock_ns: Option<u64>,
     /// The server's counters that changed, by the server's own names.

@@ -1,7 +1,7 @@
 //! The last guard against passwords on disk: scrubs every text of a record, including texts that were scrubbed
 //! before.
 
-use measure::MemberExit;
+use measure::{MemberExit, SessionStatements};
 use plan::{scrub, scrub_setting};
 
 use crate::{CrossCheck, RunHeader, TrialEnd, TrialHeader, TrialStatus};
@@ -34,8 +34,14 @@ impl TrialEnd {
         if let TrialStatus::Failed(reason) | TrialStatus::Crashed(reason) = &mut self.status {
             clean(reason);
         }
-        if let Some(CrossCheck::Missing { reason, .. }) = &mut self.cross_check {
-            clean(reason);
+        match &mut self.cross_check {
+            Some(CrossCheck::Missing { reason, .. }) => clean(reason),
+            Some(CrossCheck::Counted(counted)) => {
+                if let Some(SessionStatements::Missing(reason)) = &mut counted.session_statements {
+                    clean(reason);
+                }
+            }
+            None => {}
         }
         for failure in self.clients.iter_mut().filter_map(|client| client.failure.as_mut()) {
             *failure = failure.clone().with_message(scrub(&failure.message));

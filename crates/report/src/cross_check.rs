@@ -1,7 +1,7 @@
 //! The cross-check of a trial as a table and as JSON.
 
-use measure::{QueryCounts, ServerCount, TransactionCounts};
-use record::CrossCheck;
+use measure::{QueryCounts, ServerCount, SessionStatements, TransactionCounts};
+use record::{Counted, CrossCheck};
 use serde_json::{Value, json};
 
 use crate::digest::{Trial, cross_checked};
@@ -22,10 +22,13 @@ pub(crate) fn table(trial: &Trial<'_>) -> Table {
             ];
             ("statements, warm-up included", rows)
         }
-        ServerCount::Transactions(counts) => (
-            "transactions, logins and warm-up included",
-            vec![("all", counts.by_dyno, counts.by_server)],
-        ),
+        ServerCount::Transactions(counts) => {
+            let mut rows = vec![("all", counts.by_dyno, counts.by_server)];
+            if let Some(&SessionStatements::Counted { by_dyno, by_server }) = beside(counted) {
+                rows.push(("statements, dyno's watching included", by_dyno, by_server));
+            }
+            ("transactions, logins and warm-up included", rows)
+        }
     };
     let mut table =
         Table::new().words(what).numbers("dyno").numbers("server").numbers("difference");
@@ -43,11 +46,20 @@ pub(crate) fn table(trial: &Trial<'_>) -> Table {
 /// Why there is no cross-check; `None` when there is one, or when no reason was recorded.
 pub(crate) fn missing(trial: &Trial<'_>) -> Option<String> {
     match trial.record.end.as_ref()?.cross_check.as_ref()? {
-        CrossCheck::Counted(_) => None,
+        CrossCheck::Counted(counted) => match beside(Some(counted))? {
+            SessionStatements::Counted { .. } => None,
+            SessionStatements::Missing(reason) => {
+                Some(format!("The server's count of statements could not be compared: {reason}."))
+            }
+        },
         CrossCheck::Missing { reason, .. } => {
             Some(format!("The server's own counters could not be compared: {reason}."))
         }
     }
+}
+
+fn beside(counted: Option<&Counted>) -> Option<&SessionStatements> {
+    counted?.session_statements.as_ref()
 }
 
 /// A count with its sign; zero is `0`.
@@ -76,7 +88,9 @@ pub(crate) fn json(trial: &Trial<'_>) -> Value {
             let dyno = counted.by_dyno;
             let server = match counted.by_server {
                 ServerCount::Statements(server) => server,
-                ServerCount::Transactions(counts) => return transactions(dyno, counts, &counters),
+                ServerCount::Transactions(counts) => {
+                    return transactions(counted, counts, &counters);
+                }
             };
             json!({
                 "statements_by_dyno": dyno.total(),
@@ -91,13 +105,22 @@ pub(crate) fn json(trial: &Trial<'_>) -> Value {
 }
 
 fn transactions(
-    dyno: QueryCounts,
+    counted: &Counted,
     counts: TransactionCounts,
     counters: &serde_json::Map<String, Value>,
 ) -> Value {
+    let beside = beside(Some(counted)).map(|beside| match beside {
+        SessionStatements::Counted { by_dyno, by_server } => json!({
+            "by_dyno": by_dyno,
+            "by_server": by_server,
+            "difference": beside.difference(),
+        }),
+        SessionStatements::Missing(reason) => json!({ "missing": reason }),
+    });
     json!({
-        "statements_by_dyno": dyno.total(),
-        "by_dyno": statements(dyno),
+        "session_statements": beside,
+        "statements_by_dyno": counted.by_dyno.total(),
+        "by_dyno": statements(counted.by_dyno),
         "transactions_by_dyno": counts.by_dyno,
         "transactions_by_server": counts.by_server,
         "difference": counts.difference(),
@@ -114,7 +137,7 @@ fn statements(counts: QueryCounts) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use record::{Counted, Run};
+    use record::Run;
 
     use super::*;
     use crate::Reading;
@@ -137,6 +160,7 @@ mod tests {
                 write: 4_000,
                 other: 2_000,
             }),
+            session_statements: None,
             row_lock_ns: None,
             counters: vec![("Com_select".to_owned(), 14_007), ("Questions".to_owned(), 20_010)],
         }));
@@ -170,15 +194,20 @@ mod tests {
         let run = checked(CrossCheck::Counted(Counted {
             by_dyno: QueryCounts { read: 14_000, write: 4_000, other: 2_000 },
             by_server: ServerCount::Transactions(counts),
+            session_statements: Some(SessionStatements::Counted {
+                by_dyno: 20_100,
+                by_server: 20_098,
+            }),
             row_lock_ns: None,
             counters: vec![("xact_commit".to_owned(), 1_500)],
         }));
         let reading = Reading::new(&run);
         let trial = &reading.digest.trials[0];
         insta::assert_snapshot!(table(trial).text(), @r"
-        transactions, logins and warm-up included   dyno  server  difference
-        all                                        1,200   1,500        +300
-        xact_commit                                        1,500
+        transactions, logins and warm-up included    dyno  server  difference
+        all                                         1,200   1,500        +300
+        statements, dyno's watching included       20,100  20,098          -2
+        xact_commit                                         1,500
         ");
         let text = crate::terminal(&reading);
         assert!(text.contains("The server ran transactions that were not dyno's"), "{text}");
@@ -187,7 +216,24 @@ mod tests {
             (&json["difference"], &json["transactions_by_server"]),
             (&300.into(), &1_500.into())
         );
+        assert_eq!(json["session_statements"]["difference"], -2);
+        // No failure explains them.
+        assert!(text.contains("-2 statements"), "{text}");
         assert!(json.get("by_server").is_none(), "{json}");
+    }
+
+    #[test]
+    fn statements_that_could_not_be_compared_beside_transactions_give_the_reason() {
+        let run = checked(CrossCheck::Counted(Counted {
+            by_server: ServerCount::Transactions(TransactionCounts::default()),
+            session_statements: Some(SessionStatements::Missing("it was reset".to_owned())),
+            ..Counted::default()
+        }));
+        let reading = Reading::new(&run);
+        let trial = &reading.digest.trials[0];
+        let reason = missing(trial).unwrap();
+        assert!(reason.contains("statements could not be compared: it was reset."), "{reason}");
+        assert_eq!(json(trial)["session_statements"]["missing"], "it was reset");
     }
 
     #[test]

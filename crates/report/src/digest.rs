@@ -20,7 +20,7 @@ use analysis::{
 use jiff::Timestamp;
 use measure::{
     Edges, ErrorKey, Failure, Host, LatencyHistogram, Nanos, Operation, OperationTally, Outage,
-    of_transactions, transaction_latencies,
+    QueryCounts, ServerCount, SessionStatements, of_transactions, transaction_latencies,
 };
 use plan::{Arrivals, Rate};
 use record::{
@@ -299,10 +299,7 @@ impl<'a> Trial<'a> {
             edges: end.map_or(&none, |end| &end.edges),
             outages: &record.outages,
             member_exits: &record.member_exits,
-            statements: cross_checked(end).and_then(|counted| {
-                let by_server = counted.by_server.statements()?;
-                Some(CountedStatements { by_dyno: counted.by_dyno, by_server })
-            }),
+            statements: cross_checked(end).and_then(counted_statements),
             system_remarks: &record.header.identity.remarks,
             data_remarks: &data_remarks,
             first_executions: record.header.identity.first_executions.as_ref(),
@@ -437,6 +434,20 @@ pub(crate) fn cross_checked(end: Option<&TrialEnd>) -> Option<&Counted> {
     match end?.cross_check.as_ref()? {
         CrossCheck::Counted(counted) => Some(counted),
         CrossCheck::Missing { .. } => None,
+    }
+}
+
+/// The statements of both sides. Those that a server counts beside transactions are not told apart by what they do.
+fn counted_statements(counted: &Counted) -> Option<CountedStatements> {
+    let alike = |other| QueryCounts { other, ..QueryCounts::default() };
+    match (counted.by_server, counted.session_statements.as_ref()) {
+        (ServerCount::Statements(by_server), _) => {
+            Some(CountedStatements { by_dyno: counted.by_dyno, by_server })
+        }
+        (_, Some(&SessionStatements::Counted { by_dyno, by_server })) => {
+            Some(CountedStatements { by_dyno: alike(by_dyno), by_server: alike(by_server) })
+        }
+        _ => None,
     }
 }
 

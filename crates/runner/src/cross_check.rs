@@ -121,8 +121,15 @@ impl Check {
             Err(reason) => return missing(&reason),
         };
         match after.since(before) {
-            Ok(ServerCounts { count: by_server, row_lock_ns, counters }) => {
-                Some(CrossCheck::Counted(Counted { by_dyno, by_server, row_lock_ns, counters }))
+            Ok(ServerCounts { count: by_server, statements, row_lock_ns, counters }) => {
+                let session_statements = statements;
+                Some(CrossCheck::Counted(Counted {
+                    by_dyno,
+                    by_server,
+                    session_statements,
+                    row_lock_ns,
+                    counters,
+                }))
             }
             Err(why) => missing(&why),
         }

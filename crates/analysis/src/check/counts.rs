@@ -22,6 +22,9 @@ pub(super) fn statements(measured: &Measured<'_>) -> Vec<Finding> {
     let errors = measured.total.errors.iter().filter(|(key, _)| may_not_have_run(key));
     let fewer = sum(errors.map(|(_, counts)| counts.total()));
     let unanswered = sum([measured.edges.unanswered.count(), measured.edges.stuck.since_before]);
+    // Sessions whose last answer was not read, where dyno knows how many those are.
+    let unsure = measured.transactions.map_or(0, |counts| counts.unsure);
+    let unanswered = unanswered.max(unsure);
     let has_lost_generators = measured.generators.iter().any(|part| part.lost.is_some());
     let unseen = -clamp(fewer)..=if has_lost_generators { i64::MAX } else { clamp(unanswered) };
     let (dyno, server) = (counted.by_dyno, counted.by_server);

@@ -271,6 +271,18 @@ fn unexplained_server_statements_are_a_finding() {
 }
 
 #[test]
+fn statements_on_sessions_whose_last_answer_was_not_read_are_no_finding() {
+    for (unsure, found) in [(2, 0), (1, 1)] {
+        let counts = TransactionCounts { unsure, ..TransactionCounts::default() };
+        let change = |input: &mut Measured<'_>| {
+            input.statements = differing(0, 0, 2);
+            input.transactions = Some(counts);
+        };
+        assert_eq!(findings_of(change, &[20, 20, 20]).len(), found, "{unsure}");
+    }
+}
+
+#[test]
 fn transactions_of_other_clients_are_a_finding_and_a_servers_own_are_none() {
     let of = |by_server: u64, unsure, others_connected| {
         let counts = TransactionCounts {

@@ -11,7 +11,8 @@ use tempfile::TempDir;
 use crate::driver_support::run;
 use crate::sandbox::{Sandbox, both};
 
-fn ask(server: &Daemon, statements: &'static [&'static str]) {
+/// Runs statements on a session of its own.
+pub(crate) fn ask(server: &Daemon, statements: &'static [&'static str]) {
     let config = Url::parse(&server.url()).unwrap().resolve(&LoginSources::default()).unwrap();
     run(|handle| async move {
         let mut session = Target::postgres(config).connect(&handle, 0).await.unwrap();

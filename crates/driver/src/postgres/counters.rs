@@ -1,4 +1,4 @@
-//! The server's own counters of transactions, to verify dyno's counts.
+//! The server's own counters of transactions, and of statements where it has them, to verify dyno's counts.
 //!
 //! What they count was found by experiment on PostgreSQL 15: a login is one transaction, as are a statement outside of a
 //! block, a Parse outside of a block, and a block; a block that fails, or whose session ends, is rolled back. A process
@@ -15,6 +15,7 @@ use net::Handle;
 use super::codec::AnswerLimit;
 use super::peer::Peer;
 use super::session::Session;
+use super::statements;
 use crate::Datum;
 use crate::counters::{Meaning, OwnSessions, Reading};
 use crate::facts::asked_within;
@@ -71,6 +72,7 @@ async fn ask(handle: &Handle, session: &mut Session) -> Result<Option<Reading>, 
         session.rows_within("SELECT 1", AnswerLimit::Facts).await?;
         handle.sleep(UNTOLD).await;
     }
+    let statements = statements::read(session).await?;
     let own = own_counts(session);
     let question = question(version, &session.peer.sessions.open());
     let asked = net::origin();
@@ -90,6 +92,7 @@ async fn ask(handle: &Handle, session: &mut Session) -> Result<Option<Reading>, 
         by_name: own,
         others: others.unwrap_or(1),
         naptime_s: naptime_s.unwrap_or(60),
+        statements,
     };
     Ok(Some(Reading {
         server: server.to_vec(),
@@ -107,6 +110,7 @@ fn own_counts(session: &Session) -> BTreeMap<String, super::SessionCounts> {
     let mut counts = session.peer.sessions.counts();
     let own = counts.entry(session.peer.address.name.clone()).or_default();
     own.transactions += session.reply.transactions();
+    own.statements += session.reply.statements();
     counts
 }
 
@@ -177,7 +181,7 @@ pub(super) fn version(peer: &Peer) -> u32 {
     major.parse::<u32>().ok().and_then(|major| major.checked_mul(10_000)).unwrap_or(0)
 }
 
-fn text(datum: Datum) -> String {
+pub(super) fn text(datum: Datum) -> String {
     match datum {
         Datum::Text(text) => text,
         Datum::Int(number) => number.to_string(),
@@ -185,7 +189,7 @@ fn text(datum: Datum) -> String {
     }
 }
 
-fn count(datum: Datum) -> Option<u64> {
+pub(super) fn count(datum: Datum) -> Option<u64> {
     match datum {
         Datum::Int(value) => u64::try_from(value).ok(),
         Datum::Text(text) => text.parse().ok(),
@@ -221,6 +225,7 @@ mod tests {
             by_name: by_name.collect(),
             others: 0,
             naptime_s: 60,
+            statements: None,
         };
         Reading {
             server: server.map(owned).to_vec(),
@@ -234,7 +239,7 @@ mod tests {
     }
 
     fn counted(sessions: u64, transactions: u64) -> SessionCounts {
-        SessionCounts { sessions, transactions, unsure: 0 }
+        SessionCounts { sessions, transactions, ..SessionCounts::default() }
     }
 
     #[test]

@@ -25,6 +25,7 @@ mod secure;
 mod secured;
 mod session;
 mod session_counts;
+mod statements;
 mod url;
 
 pub use config::{ChannelBinding, Config, LoginMethods, Negotiation, StatementProtocol};
@@ -37,6 +38,7 @@ pub use resolve::CLIENT_DEFAULTS;
 pub(crate) use session::Session;
 pub use session_counts::KnownSessions;
 pub(crate) use session_counts::SessionCounts;
+pub(crate) use statements::StatementReading;
 pub use url::{SslOption, Url, UrlError, ssl_mode};
 
 #[cfg(test)]

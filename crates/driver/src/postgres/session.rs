@@ -88,6 +88,7 @@ impl Session {
         SessionEnd {
             transactions: self.reply.transactions() + u64::from(is_open && !is_unsure),
             unsure: u64::from(is_unsure),
+            statements: self.reply.statements(),
         }
     }
 
@@ -266,7 +267,12 @@ impl Session {
             match self.peer.reader.next() {
                 Ok(Some((kind::PARAMETER_STATUS, body))) => self.peer.told(&body),
                 Ok(Some((unasked, _))) if kind::is_unasked(unasked) => {}
-                Ok(Some(message)) => return Ok(message),
+                Ok(Some(message)) => {
+                    if message.0 == kind::COMMAND_COMPLETE {
+                        self.reply.note_statement(&message.1);
+                    }
+                    return Ok(message);
+                }
                 Ok(None) => poll_fn(|_| self.poll_bytes()).await?,
                 Err(malformed) => return Err(self.broken(malformed)),
             }

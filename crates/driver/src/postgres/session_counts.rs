@@ -17,6 +17,8 @@ pub(crate) struct SessionCounts {
     pub(crate) transactions: u64,
     /// Transactions that such sessions may have had in addition: their last answers were not read.
     pub(crate) unsure: u64,
+    /// Statements of such sessions that ended without an error.
+    pub(crate) statements: u64,
 }
 
 /// The counts of all sessions of a configuration, by the names of their addresses. Clones share them.
@@ -37,6 +39,7 @@ struct Known {
 pub(super) struct SessionEnd {
     pub(super) transactions: u64,
     pub(super) unsure: u64,
+    pub(super) statements: u64,
 }
 
 impl KnownSessions {
@@ -56,6 +59,7 @@ impl KnownSessions {
         let known = all.entry(address.to_owned()).or_default();
         known.counts.transactions += end.transactions;
         known.counts.unsure += end.unsure;
+        known.counts.statements += end.statements;
         if let Some(process) = process {
             known.open.remove(&process);
             if known.ended.len() == ENDED_MAX {

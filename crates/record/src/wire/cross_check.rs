@@ -1,11 +1,11 @@
 //! The cross-check with the server, in trial.json.
 
-use measure::{QueryCounts, ServerCount, TransactionCounts};
+use measure::{QueryCounts, ServerCount, SessionStatements, TransactionCounts};
 use serde::{Deserialize, Serialize};
 
 use crate::{Counted, CrossCheck};
 
-/// Has either all fields but `missing`, `row_lock_ns` where it is known, and one of `by_server` and `transactions`; or only
+/// Has either all fields but `missing`, `row_lock_ns` and `session_statements` where they are known, and one of `by_server` and `transactions`; or only
 /// `missing` and `by_dyno`.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct CrossCheckFile {
@@ -17,6 +17,8 @@ pub(super) struct CrossCheckFile {
     by_server: Option<QueryCounts>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     transactions: Option<TransactionCounts>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    session_statements: Option<SessionStatements>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     row_lock_ns: Option<u64>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -42,6 +44,7 @@ impl From<&CrossCheck> for CrossCheckFile {
             by_dyno: Some(by_dyno),
             by_server: counted.and_then(|counted| counted.by_server.statements()),
             transactions: counted.and_then(|counted| counted.by_server.transactions()),
+            session_statements: counted.and_then(|counted| counted.session_statements.clone()),
             row_lock_ns: counted.and_then(|counted| counted.row_lock_ns),
             counters: counted
                 .map_or(Vec::new(), |counted| counted.counters.iter().map(counter).collect()),
@@ -60,6 +63,7 @@ impl From<CrossCheckFile> for CrossCheck {
                     Some(counts) => ServerCount::Transactions(counts),
                     None => ServerCount::Statements(file.by_server.unwrap_or_default()),
                 },
+                session_statements: file.session_statements,
                 row_lock_ns: file.row_lock_ns,
                 counters: file.counters.into_iter().map(|it| (it.name, it.count)).collect(),
             }),
@@ -81,11 +85,20 @@ mod tests {
             routine_max: 10,
             others_connected: true,
         });
-        for by_server in [statements, transactions] {
-            let by_dyno = QueryCounts { read: 1, write: 2, other: 3 };
-            let counters = vec![("n".to_owned(), 8)];
-            let check =
-                CrossCheck::Counted(Counted { by_dyno, by_server, row_lock_ns: None, counters });
+        let beside = [
+            None,
+            Some(SessionStatements::Counted { by_dyno: 20, by_server: 21 }),
+            Some(SessionStatements::Missing("it was reset".to_owned())),
+        ];
+        let [none, some, missing] = beside.map(|beside| (transactions, beside));
+        for (by_server, session_statements) in [(statements, None), none, some, missing] {
+            let check = CrossCheck::Counted(Counted {
+                by_dyno: QueryCounts { read: 1, write: 2, other: 3 },
+                by_server,
+                session_statements,
+                row_lock_ns: None,
+                counters: vec![("n".to_owned(), 8)],
+            });
             let text = serde_json::to_string(&CrossCheckFile::from(&check)).unwrap();
             let read: CrossCheckFile = serde_json::from_str(&text).unwrap();
             assert_eq!(CrossCheck::from(read), check, "{text}");

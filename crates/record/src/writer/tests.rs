@@ -14,8 +14,8 @@ use measure::{
     BoundedFigure, CpuSpan, DecidedEnds, Disposition, Edges, ErrorClass, ErrorKey, Failure,
     FailureExamples, Generator, GeneratorStall, LatencyHistogram, Operation, OperationId,
     OperationKind, Phase, PreciseFigure, Precision, QueryCounts, RoundsGoal, RoundsRule, Rules,
-    SeekBound, SeekOver, SeekRange, ServerCount, SteadyState, SteadyWarmUp, Tally, TimedTurn,
-    WorkerCpu,
+    SeekBound, SeekOver, SeekRange, ServerCount, SessionStatements, SteadyState, SteadyWarmUp,
+    Tally, TimedTurn, WorkerCpu,
 };
 
 use super::*;
@@ -240,6 +240,7 @@ fn trial_end() -> TrialEnd {
         cross_check: Some(CrossCheck::Counted(Counted {
             by_dyno: QueryCounts { read: 1, write: 2, other: 3 },
             by_server: ServerCount::Statements(QueryCounts { read: 4, write: 5, other: 6 }),
+            session_statements: Some(SessionStatements::Counted { by_dyno: 6, by_server: 7 }),
             row_lock_ns: Some(7),
             counters: vec![("Com_select".to_owned(), 4)],
         })),

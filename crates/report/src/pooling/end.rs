@@ -1,6 +1,6 @@
 //! The end of the windows of one trial.
 
-use measure::{DecidedEnds, Edges, LatencyHistogram, QueryCounts, sum};
+use measure::{DecidedEnds, Edges, LatencyHistogram, QueryCounts, SessionStatements, sum};
 use record::{
     ClientRecord, Counted, CrossCheck, RunStatus, TrialEnd, TrialHeader, TrialRecord, TrialStatus,
 };
@@ -114,6 +114,8 @@ fn both(before: CrossCheck, check: &CrossCheck) -> CrossCheck {
         (CrossCheck::Counted(mut all), CrossCheck::Counted(more)) => {
             all.by_dyno.add(more.by_dyno);
             all.by_server.add(more.by_server);
+            let (some, others) = (all.session_statements.take(), more.session_statements.clone());
+            all.session_statements = SessionStatements::joined(some, others);
             add_counters(&mut all, more);
             CrossCheck::Counted(all)
         }

@@ -95,6 +95,7 @@ impl StatementCounters {
         counters.retain(|_, count| *count > 0);
         Some(ServerCounts {
             count: ServerCount::Statements(statements),
+            statements: None,
             row_lock_ns: None,
             counters: counters.into_iter().collect(),
         })

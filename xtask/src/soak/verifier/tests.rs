@@ -72,6 +72,7 @@ fn trial(index: usize) -> TrialRecord {
         cross_check: Some(CrossCheck::Counted(Counted {
             by_dyno: counts,
             by_server: ServerCount::Statements(counts),
+            session_statements: None,
             row_lock_ns: None,
             counters: vec![("Com_select".to_owned(), counts.read)],
         })),

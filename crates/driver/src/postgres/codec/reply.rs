@@ -73,6 +73,8 @@ pub(crate) struct Reply {
     state: TransactionState,
     /// How many transactions have ended, as the server counts them.
     transactions: u64,
+    /// How many statements have ended without an error.
+    statements: u64,
     /// A command's tag was ROLLBACK.
     has_rolled_back: bool,
     /// Whether rows of this answer are kept.
@@ -128,6 +130,18 @@ impl Reply {
     #[inline]
     pub(crate) fn transactions(&self) -> u64 {
         self.transactions
+    }
+
+    /// How many statements have ended without an error, those in the middle of a text too.
+    #[inline]
+    pub(crate) fn statements(&self) -> u64 {
+        self.statements
+    }
+
+    /// Takes note of the end of a statement. The server counts one that is prepared by SQL when it is executed.
+    #[inline]
+    pub(crate) fn note_statement(&mut self, tag: &[u8]) {
+        self.statements += u64::from(tag != b"PREPARE\0");
     }
 
     /// Whether a command of the last answer was ROLLBACK, or one that became it.
@@ -288,6 +302,7 @@ impl Reply {
                 Ok(None)
             }
             kind::COMMAND_COMPLETE => {
+                self.note_statement(body);
                 self.tag(body)?;
                 Ok(None)
             }

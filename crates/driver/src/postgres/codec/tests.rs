@@ -126,6 +126,15 @@ fn states_have_the_classes_that_a_workload_acts_on() {
 }
 
 #[test]
+fn statements_that_end_are_counted_and_not_those_that_fail_or_only_prepare() {
+    let failed = message(kind::ERROR, b"VERROR\0C22012\0Mdivision by zero\0\0");
+    let all = [tag("SET"), tag("PREPARE"), tag("PREPARE TRANSACTION"), tag("UPDATE 3"), failed];
+    let bytes = [all.concat(), ready(b'I')].concat();
+    let (_, reply) = fed(Request::Text, &bytes, 7, false).unwrap();
+    assert_eq!((reply.statements(), reply.transactions()), (3, 1));
+}
+
+#[test]
 fn messages_that_are_not_due_are_refused() {
     let head = message(kind::ROW_DESCRIPTION, &[0, 0]);
     let done = [bound(), tag("SELECT 0"), ready(b'I')].concat();
