@@ -58,6 +58,7 @@ mod postgres_faults;
 mod postgres_logins;
 mod postgres_pooler;
 mod postgres_refusals;
+mod postgres_standby;
 mod postgres_statements;
 mod readers;
 mod record_faults;

@@ -18,7 +18,7 @@ const SETTINGS: &str = "'autovacuum', 'autovacuum_analyze_scale_factor', 'autova
      'autovacuum_vacuum_scale_factor', 'autovacuum_vacuum_threshold', 'block_size', 'checkpoint_completion_target', 'checkpoint_timeout', \
      'commit_delay', 'data_checksums', 'debug_assertions', 'default_transaction_isolation', \
      'effective_cache_size', 'effective_io_concurrency', 'fsync', 'full_page_writes', 'huge_pages', \
-     'huge_pages_status', 'io_method', 'jit', 'jit_above_cost', 'log_min_duration_statement', 'log_statement', \
+     'huge_pages_status', 'in_hot_standby', 'io_method', 'jit', 'jit_above_cost', 'log_min_duration_statement', 'log_statement', \
      'maintenance_work_mem', 'max_connections', 'max_parallel_workers_per_gather', 'max_wal_size', \
      'plan_cache_mode', 'random_page_cost', 'server_encoding', 'shared_buffers', \
      'shared_preload_libraries', 'ssl', 'synchronous_commit', 'track_io_timing', 'wal_compression', \

@@ -47,6 +47,12 @@ const RULES: &[Rule] = &[
         sentence: "autovacuum is off: its work is missing in the figures, and tables grow with each change",
     },
     Rule {
+        setting: "in_hot_standby",
+        is_so: is_on,
+        sentence: "the server is a standby: it also applies what its primary writes, which may wait for the load, or cancel \
+                   statements of it",
+    },
+    Rule {
         setting: "shared_buffers",
         is_so: |value| value == "128MB",
         sentence: "shared_buffers is at its default of 128MB: pages that do not fit come from the operating system's \
@@ -105,6 +111,7 @@ mod tests {
             ("debug_assertions", "off"),
             ("fsync", "on"),
             ("full_page_writes", "on"),
+            ("in_hot_standby", "off"),
             ("shared_buffers", "8GB"),
             ("shared_preload_libraries", ""),
             ("synchronous_commit", "local"),
@@ -115,6 +122,7 @@ mod tests {
             ("debug_assertions", "on"),
             ("fsync", "off"),
             ("full_page_writes", "off"),
+            ("in_hot_standby", "on"),
             ("shared_buffers", "128MB"),
             ("shared_preload_libraries", "auto_explain, pg_stat_statements"),
             ("synchronous_commit", "off"),

@@ -23,6 +23,10 @@ use crate::asked::Asked;
 /// The code of a COMMIT that the server has answered with ROLLBACK.
 pub(super) const ROLLED_BACK: &str = "rolled-back";
 
+/// What to do where a standby refuses to write.
+const ON_STANDBY: &str = "the server is a standby, which only reads: use its primary, or a workload that only reads, with \
+     `--existing reuse` and tables that were prepared on the primary";
+
 #[derive(Debug)]
 pub(super) enum PreparedStatement {
     Prepared(Prepared),
@@ -362,7 +366,13 @@ impl Session {
     #[cold]
     pub(super) fn refused_at(&self, error: &ServerError, place: &str) -> Failure {
         let mut text = format!("{}: {}{place}", self.peer.address.name, error.text());
-        if let Some(remedy) = error.remedy() {
+        let remedy = match error.state.as_str() {
+            ServerError::READS_ONLY if self.peer.setting("in_hot_standby") == Some("on") => {
+                Some(ON_STANDBY)
+            }
+            _ => error.remedy(),
+        };
+        if let Some(remedy) = remedy {
             text.push_str("; ");
             text.push_str(remedy);
         }

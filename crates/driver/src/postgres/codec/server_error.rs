@@ -25,6 +25,9 @@ impl ServerError {
     /// The session was idle for longer than the server allows: no answer to the statement that crossed it.
     pub(crate) const IDLE_TOO_LONG: [&str; 2] = ["57P05", "25P03"];
 
+    /// A statement that writes where nothing may be written.
+    pub(crate) const READS_ONLY: &str = "25006";
+
     /// Reads the body of an ErrorResponse or a NoticeResponse: fields, each with a letter, up to a zero.
     pub(crate) fn parse(body: &[u8]) -> Result<Self, Malformed> {
         let mut cursor = Cursor(body);
@@ -59,7 +62,8 @@ impl ServerError {
             "40P01" => ErrorClass::Deadlock,
             "55P03" => ErrorClass::LockTimeout,
             // 0A000 has many causes; this one is that the table was altered meanwhile.
-            "40001" => ErrorClass::WriteConflict,
+            // A standby ends sessions with it too.
+            "40001" if !self.is_fatal => ErrorClass::WriteConflict,
             "0A000" if self.message.contains("cached plan must not change result type") => {
                 ErrorClass::WriteConflict
             }
@@ -90,7 +94,9 @@ impl ServerError {
                 "grant the user that right: since PostgreSQL 15 only its owner may create tables in schema \
                  public (GRANT CREATE ON SCHEMA public TO ...)"
             }
-            "25006" => "the server or the session only reads: use a primary that takes writes",
+            Self::READS_ONLY => {
+                "the server or the session only reads: use a primary that takes writes"
+            }
             "26000" | "42P05" => {
                 "a pooler between dyno and the server gives each transaction another session: use `--ps \
                  unnamed`"

@@ -123,6 +123,8 @@ fn states_have_the_classes_that_a_workload_acts_on() {
     ] {
         assert_eq!(class(state, message), wanted, "{state}");
     }
+    let ended = ServerError { state: "40001".into(), is_fatal: true, ..ServerError::default() };
+    assert_eq!(ended.class(), Connection, "a standby ends a session");
 }
 
 #[test]
