@@ -5,6 +5,7 @@ mod inside;
 
 use std::net::SocketAddr;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -332,17 +333,20 @@ impl<'a> TestBed<'a> {
         let timer = PhaseTimer::start(phase);
         let limit = PhaseLimit::new(self.stop, self.bounds().phase_timeout);
         let target = self.target(None)?;
+        // The job's thread ends only after it has waked this one.
+        let is_done = AtomicBool::new(false);
         let outcome =
             self.with_context_of(&target, LoadKey::default(), &progress, &limit.stop, |context| {
                 thread::scope(|scope| {
-                    let looker = thread::current();
+                    let (looker, is_done) = (thread::current(), &is_done);
                     let job = scope.spawn(move || {
                         let outcome = job(workload.as_ref(), context);
+                        is_done.store(true, Ordering::Release);
                         looker.unpark();
                         outcome
                     });
                     let mut told_losses = 0;
-                    while !job.is_finished() {
+                    while !is_done.load(Ordering::Acquire) && !job.is_finished() {
                         if progress.losses() > told_losses {
                             told_losses = progress.losses();
                             listener.on_note(&lost_batches(told_losses));
