@@ -139,15 +139,21 @@ fn unknown(plan: &WorkloadPlan) -> Problem {
     let kind = plan.kind.as_str();
     let all = catalogue();
     let kinds: Vec<&str> = all.iter().map(|info| info.kind.as_str()).collect();
+    let is_meant = |folder: &&str| folder.trim_end_matches('/') == kind.trim_end_matches('/');
+    let several = [SYSBENCH, YCSB].into_iter().find(is_meant).map(|folder| {
+        let own = kinds.iter().filter(|known| known.starts_with(folder));
+        own.map(|known| format!("`{known}`")).collect::<Vec<_>>().join(", ")
+    });
     let nearest = plan::nearest(kind, &kinds).or_else(|| {
         let is_named = |known: &&&str| {
             [SYSBENCH, YCSB].iter().any(|folder| known.strip_prefix(folder) == Some(kind))
         };
         kinds.iter().find(is_named).copied()
     });
-    let help = match nearest {
-        Some(nearest) => format!("did you mean `{nearest}`? `dyno workloads` lists all"),
-        None => "`dyno workloads` lists all; a file of your own ends in .sql".to_owned(),
+    let help = match (several, nearest) {
+        (Some(several), _) => format!("name one of its workloads: {several}"),
+        (None, Some(nearest)) => format!("did you mean `{nearest}`? `dyno workloads` lists all"),
+        (None, None) => "`dyno workloads` lists all; a file of your own ends in .sql".to_owned(),
     };
     plan.options.problem("kind", format!("unknown workload `{kind}`"), help)
 }

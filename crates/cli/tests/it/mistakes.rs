@@ -107,6 +107,11 @@ fn elsewhere() -> Vec<Mistake> {
         mistake("a misspelled scheme", &bench("postgre://a@b/c"), &["did you mean `postgres`?"]),
         mistake("HTTP", &bench("http://a/b"), &["HTTP is not supported", "gRPC, tRPC and TCP"]),
         mistake("no scheme", &bench("root@host/db"), &["help: ", "mysql://root@host/db"]),
+        mistake(
+            "a set of workloads",
+            "bench sysbench --system postgres",
+            &["unknown workload `sysbench`", "help: ", "`sysbench/oltp_point_select`"],
+        ),
         mistake("another tool's command", "start mariadb", &["'up'"]),
         mistake("unknown CPU", "bench oltp_read_write --client-cpus 999", &["there is no CPU 999"]),
         mistake(
