@@ -43,6 +43,23 @@ fn a_managed_postgres_is_started_measured_and_stopped() {
 }
 
 #[test]
+fn a_thousand_clients_have_connections_and_more_are_told_how() {
+    let sandbox = Sandbox::new();
+    let bench = |clients: &str| {
+        let mut command = sandbox.dyno(["bench", "oltp_point_select", "--system=postgres"]);
+        command.args(["--table-size=100", "--warm-up=0s", "--format=json"]);
+        command.args([format!("--clients={clients}"), format!("--events={clients}")]);
+        command.env("TMPDIR", sandbox.path()).output().unwrap()
+    };
+    let told = both(&bench("1098"));
+    assert!(told.contains("too few connections: 1098 needed, 1097 available"), "{told}");
+    assert!(told.contains("--system-option settings.max_connections=1108"), "{told}");
+    let output = bench("1000");
+    assert!(output.status.success(), "{}", both(&output));
+    assert_eq!(json(&output)["trials"][0]["transactions"], 1000);
+}
+
+#[test]
 fn trials_begin_with_the_data_after_the_load_where_that_is_asked_for() {
     for (between, failed) in [("restore", [0, 0]), ("keep", [0, 1])] {
         let sandbox = Sandbox::new();

@@ -49,6 +49,10 @@ const ACCOUNT: Named = named(
     "the user that runs the server when root starts dyno; not root",
 );
 
+/// Where a server that dyno starts takes more sessions.
+const MORE_CONNECTIONS: &str = "give the system `settings = { max_connections = {needed} }` (on the command line: \
+                                --system-option settings.max_connections={needed}), or use fewer clients";
+
 pub(crate) static KIND: Kind = Kind {
     name: "postgres",
     summary: "a PostgreSQL server that dyno starts with temporary data and stops after the run",
@@ -114,7 +118,10 @@ impl System for Managed {
             protocol: self.protocol,
             ..Config::default()
         };
-        let (target, facts) = ask(Target::postgres(config).with_timeouts(timeouts), listener)?;
+        let (target, mut facts) = ask(Target::postgres(config).with_timeouts(timeouts), listener)?;
+        if let Some(connections) = &mut facts.limits.connections {
+            connections.remedy = MORE_CONNECTIONS;
+        }
         Ok(Running::database(target, facts, server).with_login(login))
     }
 }
