@@ -39,7 +39,7 @@ pub(crate) const SYSBENCH: Need = Need { program: "sysbench", package: "sysbench
 pub(crate) const MMDEBSTRAP: Need = Need { program: "mmdebstrap", package: "mmdebstrap" };
 /// Writes container images.
 pub(crate) const BUILDAH: Need = Need { program: "buildah", package: "buildah" };
-/// Fetches zig, and the readers of formats for tests.
+/// Fetches zig, and for tests the readers of formats and a PostgreSQL.
 pub(crate) const PIP: Need = Need { program: "pip3", package: "python3-pip" };
 /// Runs programs for other processors.
 pub(crate) const QEMU: Need = Need { program: "qemu-riscv64-static", package: "qemu-user-static" };

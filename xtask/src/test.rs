@@ -101,6 +101,7 @@ fn programs(interrupt: &Interrupt) -> anyhow::Result<Vec<(&'static str, PathBuf)
     programs.push(("DYNO_TEST_GO_YCSB", GO_YCSB.build(interrupt)?));
     programs.push(("DYNO_TEST_GO_TPC", GO_TPC.build(interrupt)?));
     programs.push((readers::VARIABLE, readers::provide(interrupt)?));
+    programs.push((readers::WHEEL_VARIABLE, readers::provide_wheel(interrupt)?));
     Ok(programs)
 }
 

@@ -61,6 +61,7 @@ const PASSWORD_FILE: Named = named(
 pub(crate) use managed::KIND as MANAGED_KIND;
 pub(crate) use panels::server_kinds;
 pub use server::{Profile, Settings, start};
+pub use wheel::requirement;
 
 pub(crate) static KIND: Kind = Kind {
     name: "postgresql",

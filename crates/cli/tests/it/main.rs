@@ -60,6 +60,7 @@ mod postgres_pooler;
 mod postgres_refusals;
 mod postgres_standby;
 mod postgres_statements;
+mod postgres_wheel;
 mod readers;
 mod record_faults;
 mod relay;

