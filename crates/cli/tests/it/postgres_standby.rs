@@ -61,12 +61,14 @@ impl Pair {
             .unwrap();
         assert!(copied.status.success(), "{}", both(&copied));
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        // A standby takes at least as many as its primary.
+        let connections = ask(&url, "SELECT current_setting('max_connections')");
+        let Some(Datum::Text(connections)) = connections else { panic!("{connections:?}") };
         let standby = program(&primary, "postgres", &standby_data)
             .arg("-D")
             .arg(&standby_data)
             .args(["-h", "127.0.0.1", "-k", "", "-p", &port.to_string()])
-            // At least as many as the primary has.
-            .args(["-c", "max_connections=1000"])
+            .args(["-c", &format!("max_connections={connections}")])
             // What the primary has written does not wait for a statement that it would change.
             .args(["-c", "max_standby_streaming_delay=0"])
             .args(["-c", "shared_preload_libraries=pg_stat_statements"])

@@ -43,13 +43,13 @@ impl ServerFolder {
         if let Some(account) = &account {
             account.demand_way_to(scratch, "set TMPDIR to a folder that everyone can enter")?;
         }
-        spread_folders(scratch);
         let folder = tempfile::Builder::new()
             .prefix(&format!("{}-", name.to_lowercase()))
             .permissions(Permissions::from_mode(0o700))
             .tempdir_in(scratch)
             .with_context(|| format!("cannot make a folder in {}", scratch.display()))?;
         let (socket, socket_folder) = socket_of(folder.path())?;
+        spread_folders(folder.path());
         let server_folder = Self { folder, socket, socket_folder, account };
         server_folder.give(server_folder.folder.path())?;
         if let Some(folder) = &server_folder.socket_folder {

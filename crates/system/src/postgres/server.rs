@@ -32,9 +32,10 @@ use crate::{ProgressEvent, ProgressListener};
 /// How long the installer may take; it takes seconds.
 const INSTALL_BOUND: Duration = Duration::from_secs(10 * 60);
 
-/// Settings that differ from the server's defaults. A sweep to a thousand clients must not be refused, of which each takes a
-/// connection beside those that are kept for superusers and dyno's own; a crash must end the run, and not be mended in the middle of it; titles of processes take system calls for each statement, and nobody
-/// reads them. Settings of the plan come later and win.
+/// Settings that differ from the server's defaults. A sweep to a thousand clients must not be refused, of which each takes
+/// a connection beside those that are kept for superusers and dyno's own; a crash must end the run, and not be mended in
+/// the middle of it; titles of processes take system calls for each statement, and nobody reads them. Settings of the plan
+/// come later and win.
 const DEFAULTS: [&str; 3] =
     ["max_connections=1100", "restart_after_crash=off", "update_process_title=off"];
 
