@@ -189,6 +189,11 @@ impl Dialect {
         })
     }
 
+    /// The statement behind a load that adds the primary key `columns`; `None` where the table has had it from the start.
+    pub fn key_after_load(&self, table: &str, columns: &str) -> Option<String> {
+        self.keys_follow_rows.then(|| format!("ALTER TABLE {table} ADD PRIMARY KEY ({columns})"))
+    }
+
     /// The statement behind a load of rows with their numbers in `column`, where one is needed.
     pub fn number_after_load(&self, table: &str, column: &str) -> Option<String> {
         let text = self.number_after_load?;

@@ -183,8 +183,7 @@ fn bounds(settings: &Settings, part: u64) -> String {
 
 /// The statements for a table once its rows are there: its key, and statistics.
 pub(super) fn finish(table: Table, dialect: &Dialect) -> Vec<String> {
-    let key = table.key().filter(|_| dialect.keys_follow_rows);
-    let key = key.map(|key| format!("ALTER TABLE {} ADD PRIMARY KEY ({key})", table.name()));
+    let key = table.key().and_then(|key| dialect.key_after_load(table.name(), key));
     key.into_iter().chain(dialect.analyze(table.name())).collect()
 }
 

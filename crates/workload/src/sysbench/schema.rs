@@ -25,10 +25,10 @@ pub(super) fn create_table(
         (true, true) => {
             inline_index(dialect).map_or_else(String::new, |index| format!(", {index}"))
         }
-        (false, false) => ", PRIMARY KEY (id)".to_owned(),
-        // With auto-increment the type of the id column includes the primary key. The secondary index alone is
-        // created after the rows are loaded.
-        (false, true) | (true, false) => String::new(),
+        (false, false) if !dialect.keys_follow_rows => ", PRIMARY KEY (id)".to_owned(),
+        // With auto-increment the type of the id column includes the primary key, unless that follows the rows. The
+        // secondary index alone is created after the rows are loaded.
+        _ => String::new(),
     };
     let tail = table_tail(&settings.make, dialect)?;
     Ok(format!(
@@ -45,7 +45,12 @@ fn inline_index(dialect: &Dialect) -> Option<String> {
 fn id_column(settings: &Settings, dialect: &Dialect) -> Result<&'static str, Failure> {
     match (settings.auto_inc, settings.secondary) {
         (false, _) => Ok("INTEGER NOT NULL"),
-        (true, false) => Ok(dialect.auto_increment_key),
+        (true, false) => {
+            Ok(match dialect.auto_increment_column.filter(|_| dialect.keys_follow_rows) {
+                Some(column) => column,
+                None => dialect.auto_increment_key,
+            })
+        }
         (true, true) => dialect.auto_increment_column.ok_or_else(|| {
             unsuitable(
                 "secondary = true: on this system only a primary key numbers itself; \
@@ -76,9 +81,10 @@ pub(super) fn table_tail(make: &TableMake, dialect: &Dialect) -> Result<String, 
     Ok(tail)
 }
 
-/// The indexes that are created after the rows are loaded.
+/// The key and the indexes that are created after the rows are loaded.
 pub(super) fn indexes(table: u64, settings: &Settings, dialect: &Dialect) -> Vec<String> {
-    let mut indexes = Vec::new();
+    let key = dialect.key_after_load(&name(table), "id").filter(|_| !settings.secondary);
+    let mut indexes = Vec::from_iter(key);
     if settings.secondary && !(settings.auto_inc && dialect.inline_index.is_some()) {
         indexes.push(format!("CREATE INDEX xid_{table} ON sbtest{table}(id)"));
     }
@@ -91,7 +97,7 @@ pub(super) fn indexes(table: u64, settings: &Settings, dialect: &Dialect) -> Vec
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use driver::{mysql, sqlite};
+    use driver::{mysql, postgres, sqlite};
     use plan::Options;
 
     pub(crate) fn settings(options: &str) -> Settings {
@@ -151,5 +157,21 @@ pub(super) mod tests {
         let made = indexes(1, &settings, &dialect);
         assert_eq!(made[0], "CREATE INDEX xid_1 ON sbtest1(id)");
         assert_eq!(indexes(1, &settings, &mysql::DIALECT), made[1..]);
+    }
+
+    #[test]
+    fn the_key_follows_the_rows_where_that_is_faster() {
+        let made = |options: &str| {
+            let (settings, dialect) = (settings(options), &postgres::DIALECT);
+            let table = create_table(1, &settings, dialect).unwrap();
+            (table, indexes(1, &settings, dialect).remove(0))
+        };
+        for (options, id) in [("", "SERIAL"), ("auto_inc = false", "INTEGER NOT NULL")] {
+            let (table, index) = made(options);
+            assert!(table.starts_with(&format!("CREATE TABLE sbtest1 (id {id}, k ")), "{table}");
+            assert!(!table.contains("PRIMARY KEY"), "{table}");
+            assert_eq!(index, "ALTER TABLE sbtest1 ADD PRIMARY KEY (id)");
+        }
+        assert_eq!(made("secondary = true").1, "CREATE INDEX xid_1 ON sbtest1(id)");
     }
 }

@@ -73,7 +73,8 @@ fn write_schema(settings: &Settings, export: &Export<'_>) -> Result<(), Failure>
     let mut text = String::new();
     for table in Table::ALL {
         let create = create_table(table, settings, export.dialect)?;
-        for statement in [vec![create], create_indexes(table)].concat() {
+        let indexes = create_indexes(table, settings, export.dialect);
+        for statement in [vec![create], indexes].concat() {
             text += &format!("{statement};\n");
         }
     }

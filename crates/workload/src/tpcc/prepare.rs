@@ -115,14 +115,14 @@ fn create_and_fill(
     }
     on_session(context, async move |session| run_all(session, &creates).await)?;
     fill(context, settings)?;
-    finish(context)
+    finish(context, settings)
 }
 
-/// Creates indexes and statistics.
-fn finish(context: &WorkloadContext<'_>) -> Result<(), Failure> {
+/// Creates keys, indexes and statistics.
+fn finish(context: &WorkloadContext<'_>, settings: &Settings) -> Result<(), Failure> {
     let dialect = context.target.dialect();
     let statements = Table::ALL.iter().map(|table| {
-        let mut statements = create_indexes(*table);
+        let mut statements = create_indexes(*table, settings, dialect);
         statements.extend(dialect.analyze(table.name()));
         statements
     });

@@ -272,9 +272,11 @@ pub(super) fn create_table(
     if settings.primary_key && table == History {
         parts.extend(history_key(dialect));
     }
-    parts.extend(
-        table.key().map(|key| format!("PRIMARY KEY ({key}){}", dialect.clustered_key_hint)),
-    );
+    if key_after_load(table, settings, dialect).is_none() {
+        parts.extend(
+            table.key().map(|key| format!("PRIMARY KEY ({key}){}", dialect.clustered_key_hint)),
+        );
+    }
     if settings.foreign_keys {
         let keys = table.foreign_keys().iter();
         parts.extend(keys.map(|(of, to)| format!("FOREIGN KEY ({of}) REFERENCES {to}")));
@@ -301,9 +303,17 @@ fn history_key(dialect: &Dialect) -> Vec<String> {
     }
 }
 
-/// The indexes of a table, created after its rows are loaded.
-pub(super) fn create_indexes(table: Table) -> Vec<String> {
+/// The key of a table whose rows are there. Foreign keys need those that they refer to from the start.
+fn key_after_load(table: Table, settings: &Settings, dialect: &Dialect) -> Option<String> {
+    let key = table.key().filter(|_| !settings.foreign_keys)?;
+    dialect.key_after_load(table.name(), key)
+}
+
+/// The key and the indexes of a table that are created after its rows are loaded.
+pub(super) fn create_indexes(table: Table, settings: &Settings, dialect: &Dialect) -> Vec<String> {
     let indexes = table.indexes().iter();
     let name = table.name();
-    indexes.map(|(index, columns)| format!("CREATE INDEX {index} ON {name} ({columns})")).collect()
+    let indexes =
+        indexes.map(|(index, columns)| format!("CREATE INDEX {index} ON {name} ({columns})"));
+    key_after_load(table, settings, dialect).into_iter().chain(indexes).collect()
 }

@@ -176,6 +176,23 @@ fn history_has_a_key_where_servers_want_one_in_every_table() {
 }
 
 #[test]
+fn keys_follow_the_rows_where_that_is_faster_and_nothing_refers_to_them() {
+    let made = |options: &str| {
+        let options = plan::Options::parse(options).unwrap();
+        let settings = super::settings::Settings::read(&mut options.reader());
+        let dialect = &driver::postgres::DIALECT;
+        let create = super::schema::create_table(Table::Stock, &settings, dialect).unwrap();
+        (create, super::schema::create_indexes(Table::Stock, &settings, dialect))
+    };
+    let (create, later) = made("");
+    assert!(!create.contains("PRIMARY KEY"), "{create}");
+    assert_eq!(later, ["ALTER TABLE stock ADD PRIMARY KEY (s_w_id, s_i_id)"]);
+    let (create, later) = made("foreign_keys = true");
+    assert!(create.contains("PRIMARY KEY (s_w_id, s_i_id)"), "{create}");
+    assert!(later.is_empty(), "{later:?}");
+}
+
+#[test]
 fn existing_and_foreign_tables_are_reported() {
     let test_system = TestSystem::sqlite();
     test_system.run("CREATE TABLE stock (s_i_id INT)");

@@ -21,7 +21,9 @@ pub(super) fn export(settings: &Settings, export: &Export<'_>) -> Result<(), Fai
     let schema: Vec<String> = Table::ALL
         .iter()
         .flat_map(|table| {
-            std::iter::once(table.create(export.dialect)).chain(table.create_indexes())
+            let key = table.key_after_load(export.dialect);
+            let made = std::iter::once(table.create(export.dialect)).chain(key);
+            made.chain(table.create_indexes())
         })
         .map(|statement| format!("{statement};\n"))
         .collect();

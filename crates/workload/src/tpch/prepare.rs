@@ -244,7 +244,7 @@ impl Sink for TableRows<'_> {
     }
 }
 
-/// Creates indexes and statistics, several tables in parallel, and drops the table of the load.
+/// Creates keys, indexes and statistics, several tables in parallel, and drops the table of the load.
 fn finish(
     context: &WorkloadContext<'_>,
     settings: &Settings,
@@ -252,9 +252,10 @@ fn finish(
 ) -> Result<(), Failure> {
     let dialect = context.target.dialect();
     let statements = Table::ALL.iter().rev().map(|table| {
-        let mut indexes = table.create_indexes();
-        indexes.retain(|create| settings.has_indexes && !done.contains(create));
-        (indexes, dialect.analyze(table.name()))
+        let indexes = table.create_indexes().into_iter().filter(|_| settings.has_indexes);
+        let all = table.key_after_load(dialect).into_iter().chain(indexes);
+        let missing: Vec<String> = all.filter(|create| !done.contains(create)).collect();
+        (missing, dialect.analyze(table.name()))
     });
     let statements: Arc<Vec<_>> = Arc::new(statements.collect());
     context.progress.begin("making indexes and statistics", Table::ALL.len() as u64);
@@ -262,8 +263,8 @@ fn finish(
     parallel_for(context, workers(context), Table::ALL.len() as u64, move |session, job| {
         let (statements, progress) = (Arc::clone(&statements), progress.clone());
         Box::pin(async move {
-            let (indexes, analyze) = &statements[job as usize];
-            for create in indexes {
+            let (missing, analyze) = &statements[job as usize];
+            for create in missing {
                 run_all(session, &[create.clone(), mark(create)]).await?;
             }
             run_all_and_analyze(session, dialect, &progress, analyze.as_slice()).await?;

@@ -102,8 +102,15 @@ impl Table {
             .iter()
             .map(|(name, kind)| format!("{name} {} NOT NULL", kind.sql(dialect)))
             .collect();
-        lines.push(format!("PRIMARY KEY ({}){}", self.key(), dialect.clustered_key_hint));
+        if self.key_after_load(dialect).is_none() {
+            lines.push(format!("PRIMARY KEY ({}){}", self.key(), dialect.clustered_key_hint));
+        }
         format!("CREATE TABLE {} ({})", self.name(), lines.join(", "))
+    }
+
+    /// The statement that makes its key once the rows are there, where it is not there before.
+    pub(super) fn key_after_load(self, dialect: &Dialect) -> Option<String> {
+        dialect.key_after_load(self.name(), self.key())
     }
 
     /// The statements that index its foreign keys, as clause 1.5.7 allows.
