@@ -1,5 +1,6 @@
 //! Measures a part: every contestant in every round, in shuffled order.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -7,6 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
+use jiff::Timestamp;
 use net::Clock;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
@@ -14,7 +16,7 @@ use serde_json::Value;
 
 use super::Bench;
 use super::parts::{Facts, Kind, Part, facts, facts_of_load, path, pinned};
-use super::process::{CpuTime, peak_bytes};
+use super::process::peak_bytes;
 use super::results::{Case, Quantity, Values};
 use super::server::Server;
 use super::window::{Client, End, Window};
@@ -48,10 +50,13 @@ impl Bench {
                     Ok(values)
                 })
             }
-            Kind::Load => self.in_rounds(name, &part, |bench, contestant, loaders| {
-                let server = Server::start(&part, bench)?;
+            Kind::Load | Kind::Open => self.in_rounds(name, &part, |bench, contestant, loaders| {
+                let server = bench.filled(&part)?;
                 let command = bench.command(&part, contestant, &server, loaders, 0.0)?;
-                bench.load(&part, &server, command)
+                bench.to_its_end(&part, &server, command)
+            }),
+            Kind::Start => self.in_rounds(name, &part, |bench, contestant, clients| {
+                bench.start(&part, contestant, clients)
             }),
             Kind::Report => self.report(name, &part),
         }
@@ -122,24 +127,52 @@ impl Bench {
         self.parts.command(&format!("{pinned}{}", part.contestants[contestant]), &facts)
     }
 
-    /// Runs a load to its end: its wall-clock time, and the CPU time of both sides. dyno's commands also verify and
-    /// measure a little; where they leave a record, its phases count in place of the wall-clock time.
-    fn load(&self, part: &Part, server: &Server, mut command: Command) -> anyhow::Result<Values> {
-        let server_before = CpuTime::of(server.pid())?.by_ticks();
+    /// Runs a command to its end: its wall-clock time, and the CPU time of both sides. dyno's commands also verify and
+    /// measure a little; where a load leaves a record, its phases count in place of the wall-clock time.
+    fn to_its_end(
+        &self,
+        part: &Part,
+        server: &Server,
+        mut command: Command,
+    ) -> anyhow::Result<Values> {
+        let server_before = server.cpu()?;
         let mut values = self.watched(&mut command)?;
-        let server_cpu = CpuTime::of(server.pid())?.by_ticks() - server_before;
-        values.push((Quantity::ServerCpuS, server_cpu.as_secs_f64()));
-        if let Some(run) =
-            fs::read_dir(server.scratch().join("results")).ok().and_then(|mut it| it.next())
-        {
-            let run = run?.path();
-            values[0].1 = phase_s(&run, "prepare")?.context("no phase prepare in the record")?;
-            values.extend(phase_s(&run, "check")?.map(|it| (Quantity::CheckSeconds, it)));
+        if part.kind == Kind::Load {
+            // The processes of a thousand sessions are still ending, where a server has one for each.
+            let server_cpu = server.cpu()? - server_before;
+            values.push((Quantity::ServerCpuS, server_cpu.as_secs_f64()));
+        }
+        if let Some(phases) = Phases::of_run_in(&server.scratch().join("results"))? {
+            let get = |name| phases.get(name).with_context(|| format!("no phase {name}"));
+            if part.kind == Kind::Open {
+                let verified = get("verify")?;
+                let opening = get("measure")?.began_s - verified.began_s - verified.duration_s;
+                values.push((Quantity::OpeningSeconds, opening));
+            } else {
+                values[0].1 = get("prepare")?.duration_s;
+                let checked = phases.get("check");
+                values.extend(checked.map(|it| (Quantity::CheckSeconds, it.duration_s)));
+            }
         }
         if let Some((table, rows)) = &part.rows {
             let found = server.count(table)?;
             ensure!(found == *rows, "it loaded {found} rows of {table}, not {rows}");
         }
+        Ok(values)
+    }
+
+    /// Runs a command that starts its own server: the wall-clock time until its first measured transaction.
+    fn start(&self, part: &Part, contestant: &str, clients: usize) -> anyhow::Result<Values> {
+        let scratch = tempfile::tempdir_in(paths::target().join("bench"))?;
+        let of_load = facts_of_load(clients, 0.0).into_iter().chain(self.facts.clone());
+        let facts = of_load.chain(facts([("scratch", path(scratch.path()))])).collect();
+        let mut command = self.parts.command(&part.contestants[contestant], &facts)?;
+        let began_s = seconds_of(Timestamp::now());
+        let mut values = self.watched(&mut command)?;
+        let phases = Phases::of_run_in(&scratch.path().join("results"))?;
+        let first = phases.as_ref().and_then(|it| it.get("measure"));
+        let first_s = first.context("no phase measure in a record")?.began_s - began_s;
+        values.push((Quantity::FirstSeconds, first_s));
         Ok(values)
     }
 
@@ -191,13 +224,44 @@ fn children_cpu_s() -> anyhow::Result<f64> {
     Ok(us as f64 / 1e6)
 }
 
-/// The duration of a phase of the first trial of a record; `None` without the phase.
-fn phase_s(run: &Path, name: &str) -> anyhow::Result<Option<f64>> {
-    let text = fs::read_to_string(run.join("trials/0000/trial.json"))?;
-    let trial: Value = serde_json::from_str(&text)?;
-    let phases = trial["phases"].as_array().context("a trial has phases")?;
-    let phase = phases.iter().find(|phase| phase["phase"] == name);
-    Ok(phase.and_then(|phase| Some(phase["duration_ns"].as_f64()? / 1e9)))
+/// The phases of the first trial of a record.
+struct Phases(BTreeMap<String, Times>);
+
+/// When a phase began, s since 1970, and how long it took.
+struct Times {
+    began_s: f64,
+    duration_s: f64,
+}
+
+impl Phases {
+    /// Those of the only run in a folder; `None` without a run.
+    fn of_run_in(folder: &Path) -> anyhow::Result<Option<Self>> {
+        let Some(run) = fs::read_dir(folder).ok().and_then(|mut it| it.next()) else {
+            return Ok(None);
+        };
+        let text = fs::read_to_string(run?.path().join("trials/0000/trial.json"))?;
+        Self::read(&text).map(Some)
+    }
+
+    fn read(trial: &str) -> anyhow::Result<Self> {
+        let trial: Value = serde_json::from_str(trial)?;
+        let phases = trial["phases"].as_array().context("a trial has phases")?;
+        let times = phases.iter().map(|phase| {
+            let began: Timestamp = phase["started"].as_str()?.parse().ok()?;
+            let duration_s = phase["duration_ns"].as_f64()? / 1e9;
+            let times = Times { began_s: seconds_of(began), duration_s };
+            Some((phase["phase"].as_str()?.to_owned(), times))
+        });
+        times.collect::<Option<_>>().map(Self).context("a phase without its times")
+    }
+
+    fn get(&self, name: &str) -> Option<&Times> {
+        self.0.get(name)
+    }
+}
+
+fn seconds_of(time: Timestamp) -> f64 {
+    time.as_nanosecond() as f64 / 1e9
 }
 
 /// Standard deviation over clients of what each got done, as a share of the mean; `None` from a contestant that does
@@ -228,6 +292,16 @@ fn sysbench_unfairness(printed: &str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn phases_are_found_in_a_trial() {
+        let trial = r#"{"phases":[{"phase":"measure","started":"1970-01-02T00:00:01.5Z","duration_ns":2e9}]}"#;
+        let phases = Phases::read(trial).unwrap();
+        let measured = phases.get("measure").unwrap();
+        assert_eq!((measured.began_s, measured.duration_s), (86_401.5, 2.0));
+        assert!(phases.get("check").is_none());
+        assert!(Phases::read(r#"{"phases":[{"phase":"measure"}]}"#).is_err());
+    }
 
     #[test]
     fn fairness_is_found_in_what_contestants_print() {

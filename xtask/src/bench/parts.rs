@@ -38,6 +38,8 @@ pub(super) struct Part {
     pub before: Option<String>,
     #[serde(default)]
     pub kind: Kind,
+    /// The statements that are counted as transactions of a PostgreSQL, as a regular expression of its own.
+    pub ends: Option<String>,
     /// A table, and how many rows it must have after each load.
     pub rows: Option<(String, u64)>,
     /// Whether it is measured only when it is asked for by name.
@@ -75,6 +77,10 @@ pub(super) enum Kind {
     Transactions,
     /// To its end, on a fresh server.
     Load,
+    /// To its end, on a fresh server with data: a load that is little more than opening its connections.
+    Open,
+    /// Until the first measured transaction of a command that starts its own server.
+    Start,
     Report,
 }
 

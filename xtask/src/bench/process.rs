@@ -55,11 +55,21 @@ impl CpuTime {
         let user = total.mul_f64(share);
         Ok([user, total - user])
     }
+}
 
-    /// By ticks alone: coarse, but it includes threads that have ended.
-    pub(super) fn by_ticks(&self) -> Duration {
-        TICK * u32::try_from(self.user_ticks + self.system_ticks).unwrap_or(u32::MAX)
+/// CPU time of a server until now, by ticks: of its process, of those that it has started, and of those that have ended.
+pub(super) fn server_cpu(pid: u32) -> anyhow::Result<Duration> {
+    let server = process(pid)?;
+    let stat = server.stat()?;
+    let of_ended = [stat.cutime, stat.cstime].map(|ticks| u64::try_from(ticks).unwrap_or(0));
+    let mut ticks = stat.utime + stat.stime + of_ended.iter().sum::<u64>();
+    for child in server.task_main_thread()?.children()? {
+        // One that has just ended is waited for soon.
+        if let Ok(child) = process(child).and_then(|it| Ok(it.stat()?)) {
+            ticks += child.utime + child.stime;
+        }
     }
+    Ok(TICK * u32::try_from(ticks).unwrap_or(u32::MAX))
 }
 
 /// Memory in use at its peak, bytes.
@@ -87,6 +97,8 @@ fn process(pid: u32) -> anyhow::Result<Process> {
 mod tests {
     use super::*;
 
+    const BUSY: &str = "i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done";
+
     #[test]
     fn the_exact_total_is_split_as_the_ticks_are() {
         let time = |total_ms, user_ticks, system_ticks| CpuTime {
@@ -104,6 +116,9 @@ mod tests {
     fn this_process_has_used_cpu_time_and_memory() {
         let pid = std::process::id();
         assert!(CpuTime::of(pid).unwrap().total > Duration::ZERO);
+        let before = server_cpu(pid).unwrap();
+        let busy = std::process::Command::new("sh").args(["-c", BUSY]).status().unwrap();
+        assert!(busy.success() && server_cpu(pid).unwrap() > before, "it counts ended children");
         assert!(peak_bytes(pid).unwrap() >= allocated_bytes(pid).unwrap() / 2);
     }
 

@@ -20,8 +20,16 @@ pub(super) enum Quantity {
     Seconds,
     /// The same of the checks of the data.
     CheckSeconds,
+    /// The same until all connections of a load are open.
+    OpeningSeconds,
+    /// The same from the start of a command to its first measured transaction.
+    FirstSeconds,
     ClientCpuS,
     ServerCpuS,
+    /// CPU time of all processes of the server.
+    ServerCpuUsPerQuery,
+    /// That of the sessions by which a client watches the server, as a share of it.
+    WatchingShare,
     /// Size of a page.
     PageBytes,
     /// CPU time of the client's process a second.

@@ -19,6 +19,7 @@ use tempfile::TempDir;
 
 use super::Bench;
 use super::parts::{Facts, Part, ServerKind, facts, path, pinned};
+use super::process::server_cpu;
 use super::window::Client;
 use crate::{servers, sql};
 
@@ -39,6 +40,8 @@ const GRPC_BODY: &[u8] = b"\0\0\0\0\x07\x0a\x05hello";
 pub(super) struct Server {
     running: Running,
     port: u16,
+    /// The statements that end a transaction, where they are not those of SQL.
+    ends: Option<String>,
     /// Dropped after the server whose files it holds.
     scratch: TempDir,
 }
@@ -66,6 +69,10 @@ enum Counter {
 impl Server {
     /// Starts the server of a part.
     pub(super) fn start(part: &Part, bench: &Bench) -> anyhow::Result<Self> {
+        Ok(Self { ends: part.ends.clone(), ..Self::of(part, bench)? })
+    }
+
+    fn of(part: &Part, bench: &Bench) -> anyhow::Result<Self> {
         let scratch = tempfile::tempdir().context("no folder for the server's files")?;
         let cpus = part.cores.as_ref().map(|[server, _]| server.as_str());
         let interrupt = &bench.interrupt;
@@ -110,7 +117,8 @@ impl Server {
             _ => Target::mysql(mysql::Url::parse(&url)?.resolve(&sources)?),
         };
         let port = daemon.port();
-        let server = Self { running: Running::Sql { daemon, target, kind }, port, scratch };
+        let running = Running::Sql { daemon, target, kind };
+        let server = Self { running, port, ends: None, scratch };
         server.rows(&format!("CREATE USER {FLOOR_USER}"))?;
         let (reads, more) = match kind {
             ServerKind::Postgres => {
@@ -140,7 +148,7 @@ impl Server {
         let process = Client::start(&mut command).context("cannot start the floor")?;
         let counter = Counter::File(file);
         wait(&process, || counter.requests().ok())?;
-        Ok(Self { running: Running::Calls { process, counter }, port, scratch })
+        Ok(Self { running: Running::Calls { process, counter }, port, ends: None, scratch })
     }
 
     fn echo(
@@ -156,7 +164,7 @@ impl Server {
         let process = process.with_context(|| format!("cannot start {program}"))?;
         let (port, page) = wait(&process, || addresses(&process.said().ok()?))?;
         let counter = Counter::Page(page);
-        Ok(Self { running: Running::Calls { process, counter }, port, scratch })
+        Ok(Self { running: Running::Calls { process, counter }, port, ends: None, scratch })
     }
 
     /// What stands for its names in commands.
@@ -181,11 +189,23 @@ impl Server {
         ])
     }
 
-    pub(super) fn pid(&self) -> u32 {
-        match &self.running {
+    /// CPU time of all of its processes until now.
+    pub(super) fn cpu(&self) -> anyhow::Result<Duration> {
+        server_cpu(match &self.running {
             Running::Sql { daemon, .. } => daemon.pid(),
             Running::Calls { process, .. } => process.pid(),
+        })
+    }
+
+    /// The processes of the sessions by which dyno watches the server, where each session has one.
+    pub(super) fn watching(&self) -> anyhow::Result<Vec<u32>> {
+        if !matches!(self.running, Running::Sql { kind: ServerKind::Postgres, .. }) {
+            return Ok(Vec::new());
         }
+        let of = "SELECT pid FROM pg_stat_activity WHERE application_name = 'dyno-watch'";
+        let rows = self.rows(of)?;
+        let pids = rows.iter().map(|row| sql::number(row.first()?));
+        pids.collect::<Option<_>>().context("a session without a process")
     }
 
     /// A folder for files of the contestants.
@@ -213,9 +233,10 @@ impl Server {
     /// The number of transactions that all clients have ended until now: committed or rolled back by a statement.
     pub(super) fn transactions(&self) -> anyhow::Result<u64> {
         if let Running::Sql { kind: ServerKind::Postgres, .. } = self.running {
-            let ends = "SELECT coalesce(sum(calls), 0)::bigint FROM pg_stat_statements \
-                        WHERE query ~* '^(commit|end|rollback)'";
-            return self.number(ends);
+            let ends = self.ends.as_deref().unwrap_or("^(commit|end|rollback)");
+            return self.number(&format!(
+                "SELECT coalesce(sum(calls), 0)::bigint FROM pg_stat_statements WHERE query ~* '{ends}'"
+            ));
         }
         self.status(&["Com_commit", "Com_rollback"])
     }

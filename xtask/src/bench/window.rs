@@ -93,11 +93,15 @@ impl<'a> Window<'a> {
         self.wait_for_load(client, before, interrupt)?;
         pause(self.settle, interrupt)?;
         let first = (self.counted)(self.server)?;
+        let watching = self.server.watching()?;
+        let server_before = (self.server.cpu()?, cpu_of_all(&watching)?);
         let (clock, cpu) = (Clock::monotonic(), CpuTime::of(client.pid())?);
         pause(self.length, interrupt)?;
         let queries = ((self.counted)(self.server)? - first) as f64;
         let length_s = clock.now() as f64 / 1e9;
         let cpu = CpuTime::of(client.pid())?.since(&cpu)?;
+        let server_cpu = (self.server.cpu()? - server_before.0).as_secs_f64();
+        let watching_cpu = (cpu_of_all(&watching)? - server_before.1).as_secs_f64();
         if let Some(status) = client.ended()? {
             bail!("its load ended inside the window ({status})");
         }
@@ -105,14 +109,19 @@ impl<'a> Window<'a> {
             bail!("it sent nothing during the window");
         }
         let [user_us, system_us] = cpu.map(|time| time.as_secs_f64() * 1e6 / queries);
-        Ok(vec![
+        let mut values = vec![
             (Quantity::QueriesPerS, queries / length_s),
             (Quantity::UserUsPerQuery, user_us),
             (Quantity::SystemUsPerQuery, system_us),
             (Quantity::CpuUsPerQuery, user_us + system_us),
             (Quantity::ClientCores, (user_us + system_us) * queries / length_s / 1e6),
             (Quantity::PeakBytes, peak_bytes(client.pid())? as f64),
-        ])
+            (Quantity::ServerCpuUsPerQuery, server_cpu * 1e6 / queries),
+        ];
+        if !watching.is_empty() {
+            values.push((Quantity::WatchingShare, watching_cpu / server_cpu));
+        }
+        Ok(values)
     }
 
     fn wait_for_load(
@@ -132,6 +141,11 @@ impl<'a> Window<'a> {
         }
         bail!("its load does not begin")
     }
+}
+
+/// Exact CPU time of several processes together.
+fn cpu_of_all(pids: &[u32]) -> anyhow::Result<Duration> {
+    pids.iter().map(|pid| Ok(CpuTime::of(*pid)?.total)).sum()
 }
 
 /// Waits; fails when a signal arrives.
