@@ -85,11 +85,19 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         order: plan::Shuffle::new(seed),
         results: Results::default(),
     };
+    let mut code = ExitCode::SUCCESS;
     for name in names {
-        bench.measure(&name).context(name)?;
+        let Err(error) = bench.measure(&name) else { continue };
+        eprintln!("xtask: {name}: {error:#}");
+        code = ExitCode::FAILURE;
+        // The parts before, and those that follow, are kept.
+        bench.results.0.retain(|sample| sample.case.part != name);
+        if bench.interrupt.check().is_err() {
+            break;
+        }
     }
     println!("{}", page::write(&bench, arguments.quick)?);
-    Ok(ExitCode::SUCCESS)
+    Ok(code)
 }
 
 /// The parts that are asked for.

@@ -152,15 +152,15 @@ impl SqlClient {
         let Self { shared, session, ready, memory, drawn, .. } = self;
         let statement = &shared.mix.transactions[*drawn].statements[number];
         let Some(session) = session else { return Err(not_connected()) };
-        let started = handle.now();
+        let timed = shared.ids[*drawn].statements.as_ref().map(|ids| (ids[number], handle.now()));
         let answer = match &ready[*drawn].statements[number] {
             SessionStatement::Text(text) => session.run(text).await,
             SessionStatement::Prepared(prepared) => {
                 execute(session, prepared, &statement.parameters, &memory.slots).await
             }
         };
-        if let Some(ids) = &shared.ids[*drawn].statements {
-            record(handle, ids[number], started, &answer);
+        if let Some((id, started)) = timed {
+            record(handle, id, started, &answer);
         }
         if answer.is_ok() {
             statement.verb.leads(&mut self.is_in_transaction);
