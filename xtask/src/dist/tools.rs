@@ -77,6 +77,8 @@ impl Tools {
         if debian.exists() {
             fs::remove_dir_all(&debian).context("cannot remove the old packages")?;
         }
+        // It makes the folder itself, but not the one around it.
+        fs::create_dir_all(&self.0).with_context(|| self.0.display().to_string())?;
         let mut unpack = shell::command("mmdebstrap", &["--variant=extract", RELEASE]);
         shell::must(unpack.arg(&debian).args(&recipe), interrupt)?;
         // Debian's package of its basic folders would make these links.
