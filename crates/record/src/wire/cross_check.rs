@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Counted, CrossCheck};
 
-/// Has either all fields but `missing`, `row_lock_ns` and `session_statements` where they are known, and one of `by_server` and `transactions`; or only
-/// `missing` and `by_dyno`.
+/// Has either all fields but `missing`, `row_lock_ns` and `session_statements` where they are known, and one of `by_server`
+/// and `transactions`; or only `missing` and `by_dyno`.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct CrossCheckFile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
